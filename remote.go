@@ -178,7 +178,7 @@ func (r *Remote) begin(c *driver.Call, kind rma.Kind, off int, b []byte) error {
 	if kind == rma.Atomic {
 		err = rma.CheckWord(off, r.found.Size)
 	} else {
-		err = rma.CheckRange(off, len(b), r.found.Size)
+		err = failure.CheckRange(off, len(b), r.found.Size)
 	}
 	if err != nil {
 		return err
@@ -253,7 +253,7 @@ func (r *Remote) Put(off int, b []byte) error {
 	if r.direct != nil {
 		return r.write(off, b)
 	}
-	err := rma.CheckRange(off, len(b), r.found.Size)
+	err := failure.CheckRange(off, len(b), r.found.Size)
 	if err == nil {
 		err = r.p.node.Put(r.rank, r.found.Region, r.found.Key, uint64(off), b, r.lock, r.epoch)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"weft"
+	"weft/failure"
 )
 
 // Store writes b at offset off in the segment of rank to, and then runs handler h there, with the
@@ -46,7 +47,7 @@ func (e *Endpoint) store(
 	if err := e.check(h, nil, words); err != nil {
 		return nil, err
 	}
-	if err := e.bounds(off, len(b)); err != nil {
+	if err := failure.CheckRange(off, len(b), len(e.memory)); err != nil {
 		return nil, err
 	}
 	if to == e.ep.Me {
@@ -91,7 +92,7 @@ func (e *Endpoint) Get(ctx context.Context, to, from, off, n, h int, words ...ui
 		return err
 	}
 	for _, at := range [...]int{from, off} {
-		if err := e.bounds(at, n); err != nil {
+		if err := failure.CheckRange(at, n, len(e.memory)); err != nil {
 			return err
 		}
 	}
@@ -141,7 +142,7 @@ func (c *Call) ReplyXfer(off int, b []byte, h int, words ...uint64) error {
 	if len(b) > MaxXfer {
 		return &weft.TooLongError{Size: len(b), Limit: MaxXfer, What: "am.MaxXfer"}
 	}
-	if err := e.bounds(off, len(b)); err != nil {
+	if err := failure.CheckRange(off, len(b), len(e.memory)); err != nil {
 		return err
 	}
 	if c.From == e.ep.Me {
@@ -221,13 +222,4 @@ func (e *Endpoint) forget(p *peer) {
 		drop(p.asked[p.answered&e.mask].op)
 		e.open--
 	}
-}
-
-// bounds returns an error unless n bytes at off lie in a segment. All segments have the same
-// length.
-func (e *Endpoint) bounds(off, n int) error {
-	if off < 0 || n < 0 || off > len(e.memory) || n > len(e.memory)-off {
-		return &weft.BoundsError{Off: off, Len: n, Size: len(e.memory)}
-	}
-	return nil
 }

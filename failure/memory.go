@@ -51,6 +51,14 @@ func (e *BoundsError) Error() string {
 // Is makes every BoundsError match ErrBounds.
 func (e *BoundsError) Is(target error) bool { return target == ErrBounds }
 
+// CheckRange returns a BoundsError unless n bytes at off lie within size.
+func CheckRange(off, n, size int) error {
+	if off < 0 || n < 0 || n > size || off > size-n {
+		return &BoundsError{Off: off, Len: n, Size: size}
+	}
+	return nil
+}
+
 // A MisalignedError reports an atomic operation whose offset is not a multiple of 8.
 type MisalignedError struct{ Off int }
 

@@ -100,11 +100,8 @@ func (x *Context) Freeze(ctx context.Context) error {
 
 // wait waits for all transfers that are under way. WriteDone and ReadDone report the failed ones.
 func (t *transfers) wait(ctx context.Context) error {
-	for i, op := range t.ops {
-		if err := op.Wait(ctx); err != nil && t.err == nil {
-			t.err = unlocked(t.handles[i], err)
-		}
-		op.Free()
+	for i := range t.ops {
+		t.end(ctx, i)
 	}
 	t.ops = t.ops[:0]
 	t.handles = t.handles[:0]

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"weft"
+	"weft/failure"
 )
 
 // maxTransfers is how many writes, and how many reads, can be under way at the same time.
@@ -56,8 +57,8 @@ func (x *Context) ends(
 		return nil, nil, err
 	}
 	b = area.Bytes()
-	if n < 0 || local.Offset < 0 || local.Offset > len(b) || n > len(b)-local.Offset {
-		return nil, nil, &weft.BoundsError{Off: local.Offset, Len: n, Size: len(b)}
+	if err := failure.CheckRange(local.Offset, n, len(b)); err != nil {
+		return nil, nil, err
 	}
 	r, err = x.remote(ctx, remote)
 	return b[local.Offset:][:n], r, err
@@ -95,13 +96,18 @@ func (t *transfers) collect() {
 			left++
 			continue
 		}
-		if err := op.Wait(context.Background()); err != nil && t.err == nil {
-			t.err = unlocked(t.handles[i], err)
-		}
-		op.Free()
+		t.end(context.Background(), i)
 	}
 	t.ops = t.ops[:left]
 	t.handles = t.handles[:left]
+}
+
+// end waits for a transfer, and keeps its error if it is the first.
+func (t *transfers) end(ctx context.Context, i int) {
+	if err := t.ops[i].Wait(ctx); err != nil && t.err == nil {
+		t.err = unlocked(t.handles[i], err)
+	}
+	t.ops[i].Free()
 }
 
 // done is WriteDone or ReadDone.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"weft"
@@ -184,7 +185,7 @@ func (e *Endpoint) lose(err error) {
 // forget ends the imports of a rank that has died or left, and what waits for it. The lock is held.
 func (e *Endpoint) forget(gone *weft.PeerError) {
 	for name, ws := range e.pending {
-		e.pending[name] = without(ws, func(w pendingImport) bool { return w.rank == gone.Rank })
+		e.pending[name] = slices.DeleteFunc(ws, func(w pendingImport) bool { return w.rank == gone.Rank })
 	}
 	for id := uint32(1); id <= e.serial; id++ {
 		if x := e.exports[id]; x != nil {
@@ -203,16 +204,4 @@ func (e *Endpoint) catchUp() {
 		e.forget(gone)
 		e.mu.Unlock()
 	}
-}
-
-// without removes from s, in place, the elements for which drop reports true.
-func without[T any](s []T, drop func(T) bool) []T {
-	kept := s[:0]
-	for _, v := range s {
-		if !drop(v) {
-			kept = append(kept, v)
-		}
-	}
-	clear(s[len(kept):])
-	return kept
 }

@@ -100,23 +100,6 @@ func (e *LimitError) Error() string {
 // Is makes every LimitError match weft.ErrWouldBlock.
 func (e *LimitError) Is(target error) bool { return target == weft.ErrWouldBlock }
 
-// bounds returns an error unless n bytes at off lie within size.
-func bounds(off, n, size int) error {
-	if off < 0 || n > size || off > size-n {
-		return &weft.BoundsError{Off: off, Len: n, Size: size}
-	}
-	return nil
-}
-
-// cause returns the cause of the error of a wait.
-func cause(err error) error {
-	var w *weft.WaitError
-	if errors.As(err, &w) {
-		return w.Err
-	}
-	return err
-}
-
 // unlessGone returns nil if the error only says that a rank is gone.
 func unlessGone(err error) error {
 	if errors.Is(err, weft.ErrPeer) {

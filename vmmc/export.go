@@ -265,10 +265,7 @@ func (x *Export) Revoke(ctx context.Context, reason string) error {
 		if c == nil {
 			continue
 		}
-		_, e := x.e.wait(ctx, x.e.peers[ranks[i]], c)
-		x.e.mu.Lock()
-		x.e.free(x.e.peers[ranks[i]], c)
-		x.e.mu.Unlock()
+		_, _, e := x.e.wait(ctx, x.e.peers[ranks[i]], c)
 		err = errors.Join(err, unlessGone(e))
 	}
 	if err != nil {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"weft"
+	"weft/failure"
 )
 
 // An Import is an export of another rank, or of this one, into which this rank sends. Any number of
@@ -43,24 +45,16 @@ func (e *Endpoint) Import(ctx context.Context, rank int, name string) (*Import, 
 	i.cancel = cancel
 	c, err := e.ask(ctx, i.peer, frame{kind: importing, name: []byte(name)}, nil, i)
 	if err != nil {
-		return nil, waited(err, doing)
+		return nil, failure.Waited(err, doing, "")
 	}
-	reply, err := e.wait(ctx, i.peer, c)
-	e.mu.Lock()
-	over := c.over
 	op := c.op
-	if err != nil && over { // the reply has come just after ctx has ended
-		reply = c.reply
-		err = c.err
-	}
-	e.free(i.peer, c)
-	e.mu.Unlock()
+	reply, over, err := e.wait(ctx, i.peer, c)
 	switch {
 	case err != nil:
 		if !over {
 			e.p.Go(func() { _ = e.post(rank, &frame{kind: cancelled, n: op}) })
 		}
-		return nil, waited(err, doing)
+		return nil, failure.Waited(err, doing, "")
 	case reply.status == refused:
 		return nil, &RefusedError{rank, name}
 	case reply.status != fine || reply.n > 1<<40:
@@ -75,22 +69,13 @@ func (e *Endpoint) Import(ctx context.Context, rank int, name string) (*Import, 
 			return nil, why.err
 		}
 		e.p.Go(func() { _ = i.Close(e.ctx) })
-		return nil, waited(err, doing)
+		return nil, failure.Waited(err, doing, "")
 	}
 	i.mapped = i.remote.Direct()
 	if i.remote.Size() != i.size {
 		return nil, &RevokedError{rank, name, "its size is not what its owner says"}
 	}
 	return i, nil
-}
-
-// waited adds to the error of a wait what the wait was for.
-func waited(err error, doing string) error {
-	c := cause(err)
-	if errors.Is(c, context.Canceled) || errors.Is(c, context.DeadlineExceeded) || errors.Is(c, weft.ErrPeer) {
-		return &weft.WaitError{Doing: doing, Err: c}
-	}
-	return err
 }
 
 // Rank returns the rank that owns the export.
@@ -135,15 +120,15 @@ func (i *Import) Close(ctx context.Context) error {
 	}
 	i.e.mu.Lock()
 	all := i.peer.imports
-	if left := without(all[i.export], func(o *Import) bool { return o == i }); len(left) > 0 {
+	if left := slices.DeleteFunc(all[i.export], func(o *Import) bool { return o == i }); len(left) > 0 {
 		all[i.export] = left
 	} else {
 		delete(all, i.export)
 	}
 	i.e.mu.Unlock()
-	_, e := i.e.request(ctx, i.peer, frame{kind: unimport, export: i.export})
+	e := i.e.request(ctx, i.peer, frame{kind: unimport, export: i.export})
 	doing := fmt.Sprintf("vmmc: end of the import of %q of rank %d", i.name, i.peer.rank)
-	return errors.Join(err, waited(unlessGone(e), doing))
+	return errors.Join(err, failure.Waited(unlessGone(e), doing, ""))
 }
 
 // Flush returns when all that was sent before is in place, or with the error of a send that the
@@ -165,8 +150,8 @@ func (i *Import) Flush(ctx context.Context) error {
 
 // fence returns when the owner's endpoint has done all earlier requests.
 func (i *Import) fence(ctx context.Context) error {
-	_, err := i.e.request(ctx, i.peer, frame{kind: fence})
-	return waited(err, fmt.Sprintf("vmmc: transfers to rank %d", i.peer.rank))
+	err := i.e.request(ctx, i.peer, frame{kind: fence})
+	return failure.Waited(err, fmt.Sprintf("vmmc: transfers to rank %d", i.peer.rank), "")
 }
 
 // explain turns the error of a region that has been closed into one of the import.

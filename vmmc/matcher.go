@@ -1,6 +1,8 @@
 package vmmc
 
 import (
+	"slices"
+
 	"weft"
 	"weft/extend"
 )
@@ -56,7 +58,7 @@ func (l *matcher) redirect(r *Redirection) {
 
 // forget removes a transfer from those that can be redirected, which makes room for another one.
 func (l *matcher) forget(a *arrival) {
-	l.open = without(l.open, func(o *arrival) bool { return o == a })
+	l.open = slices.DeleteFunc(l.open, func(o *arrival) bool { return o == a })
 	if a.whole {
 		l.spare = append(l.spare, a)
 	}
@@ -158,7 +160,7 @@ func (l *matcher) end(why error) {
 // lose ends the redirections that wait for a rank which has died or left. If last is set, that rank
 // was the last one that imported the export, and redirections for any rank end, too.
 func (l *matcher) lose(gone *weft.PeerError, last bool) {
-	l.waiting = without(l.waiting, func(r *Redirection) bool {
+	l.waiting = slices.DeleteFunc(l.waiting, func(r *Redirection) bool {
 		lost := r.from == gone.Rank || last && r.from == weft.Any
 		if lost {
 			r.finish(Landing{}, &weft.WaitError{Doing: "vmmc: redirection of export " + r.x.name, Err: gone})

@@ -143,34 +143,36 @@ func (e *Endpoint) ask(ctx context.Context, p *peer, f frame, t *Transfer, i *Im
 	return c, nil
 }
 
-// wait waits for the reply to a request. The call stays.
-func (e *Endpoint) wait(ctx context.Context, p *peer, c *call) (frame, error) {
+// wait waits for the reply to a request, and takes the call back. It reports whether the call is over, which it is not if
+// ctx has ended first.
+func (e *Endpoint) wait(ctx context.Context, p *peer, c *call) (reply frame, over bool, err error) {
+	var late error
 	for {
 		e.mu.Lock()
-		over := c.over
-		reply := c.reply
-		err := c.err
-		e.mu.Unlock()
-		if over {
-			return reply, err
+		if c.over || late != nil {
+			reply, over, err = c.reply, c.over, c.err
+			e.free(p, c)
+			e.mu.Unlock()
+			if !over {
+				err = late
+			}
+			return reply, over, err
 		}
-		if err := c.ended.Wait(ctx); err != nil {
-			return frame{}, cause(err)
+		e.mu.Unlock()
+		late = c.ended.Wait(ctx)
+		if w, ok := late.(*weft.WaitError); ok {
+			late = w.Err
 		}
 	}
 }
 
 // request sends a request and waits for its reply.
-func (e *Endpoint) request(ctx context.Context, p *peer, f frame) (frame, error) {
+func (e *Endpoint) request(ctx context.Context, p *peer, f frame) error {
 	c, err := e.ask(ctx, p, f, nil, nil)
-	if err != nil {
-		return frame{}, err
+	if err == nil {
+		_, _, err = e.wait(ctx, p, c)
 	}
-	reply, err := e.wait(ctx, p, c)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.free(p, c)
-	return reply, err
+	return err
 }
 
 // post sends a control message, and waits for room if there is none.

@@ -3,9 +3,11 @@ package vmmc
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"weft"
 	"weft/extend"
+	"weft/failure"
 )
 
 // A Landing is the result of a redirected transfer.
@@ -44,7 +46,7 @@ func (x *Export) Redirect(from, off int, buf []byte) (*Redirection, error) {
 	if from != weft.Any && (from < 0 || from >= x.e.p.Size()) {
 		return nil, &weft.RankError{Rank: from, Size: x.e.p.Size()}
 	}
-	if err := bounds(off, len(buf), x.Size()); err != nil {
+	if err := failure.CheckRange(off, len(buf), x.Size()); err != nil {
 		return nil, err
 	}
 	if x.matcher == nil {
@@ -82,8 +84,8 @@ func (r *Redirection) Wait(ctx context.Context) (Landing, error) {
 			return land, err
 		}
 		if err := r.ended.Wait(ctx); err != nil {
-			return Landing{}, &weft.WaitError{Doing: fmt.Sprintf("vmmc: redirection at %d of export %q", r.off, r.x.name),
-				Err: cause(err)}
+			doing := fmt.Sprintf("vmmc: redirection at %d of export %q", r.off, r.x.name)
+			return Landing{}, failure.Waited(err, doing, "")
 		}
 	}
 }
@@ -104,7 +106,7 @@ func (r *Redirection) Cancel() bool {
 		return false
 	}
 	l := r.x.matcher
-	l.waiting = without(l.waiting, func(o *Redirection) bool { return o == r })
+	l.waiting = slices.DeleteFunc(l.waiting, func(o *Redirection) bool { return o == r })
 	l.idle = append(l.idle, r)
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"weft"
+	"weft/failure"
 )
 
 // Send writes b into the export at offset off. When it returns b may be reused; later sends to that
@@ -25,7 +26,7 @@ func (i *Import) Send(ctx context.Context, off int, b []byte) (err error) {
 	} else if len(b) > 0 { // a few bytes are copied, and on their way when it returns
 		err = i.remote.Put(off, b)
 	} else {
-		err = bounds(off, 0, i.size)
+		err = failure.CheckRange(off, 0, i.size)
 	}
 	if err != nil {
 		return i.explain(err)
@@ -71,7 +72,7 @@ func (i *Import) StartSend(ctx context.Context, off int, b []byte, notify bool) 
 	if why := i.ended.Load(); why != nil {
 		return nil, why.err
 	}
-	if err := bounds(off, len(b), i.size); err != nil {
+	if err := failure.CheckRange(off, len(b), i.size); err != nil {
 		return nil, err
 	}
 	t := transfers.Get().(*Transfer)
@@ -174,13 +175,9 @@ func (t *Transfer) flow(c *call) {
 func (t *Transfer) settle(ctx context.Context) error {
 	e := t.i.e
 	p := t.i.peer
-	reply, err := e.wait(ctx, p, t.call)
+	reply, _, err := e.wait(ctx, p, t.call)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err != nil && t.call.over {
-		reply = t.call.reply
-		err = t.call.err
-	}
 	if err != nil || reply.status != fine {
 		t.withdraw()
 	} else {
@@ -188,10 +185,10 @@ func (t *Transfer) settle(ctx context.Context) error {
 			_ = o.Wait(e.ctx) // it has been received
 		}
 	}
-	e.free(p, t.call)
 	p.started.Add(-1)
 	if err != nil {
-		return waited(err, fmt.Sprintf("vmmc: transfer of %d bytes to export %q of rank %d", len(t.src), t.i.name, p.rank))
+		doing := fmt.Sprintf("vmmc: transfer of %d bytes to export %q of rank %d", len(t.src), t.i.name, p.rank)
+		return failure.Waited(err, doing, "")
 	}
 	return t.i.refusal(reply.status, len(t.src))
 }

@@ -2,6 +2,7 @@ package vmmc
 
 import (
 	"errors"
+	"slices"
 
 	"weft"
 	"weft/extend"
@@ -78,7 +79,7 @@ func (l *server) handle(f frame) {
 	case cancelled:
 		l.e.mu.Lock()
 		for name, ws := range l.e.pending {
-			l.e.pending[name] = without(ws, func(w pendingImport) bool { return w.rank == l.peer.rank && w.op == f.n })
+			l.e.pending[name] = slices.DeleteFunc(ws, func(w pendingImport) bool { return w.rank == l.peer.rank && w.op == f.n })
 		}
 		l.e.mu.Unlock()
 	case unimport:

@@ -40,7 +40,7 @@ func apply(b []byte, size int, op *rma.Op) error {
 		op.Value = rma.Apply(b, off, op.Code, op.A, op.B)
 		return nil
 	}
-	if err := rma.CheckRange(off, len(op.Buf), size); err != nil {
+	if err := failure.CheckRange(off, len(op.Buf), size); err != nil {
 		return err
 	}
 	if op.Kind == rma.Push {
@@ -57,7 +57,7 @@ func Write(mapped *transport.Mapping, rank, size, off int, b []byte) error {
 	case Withdrawn(mapped):
 		return &failure.RegionError{Rank: rank, Err: failure.ErrClosed}
 	case off < 0 || len(b) > size || off > size-len(b):
-		return rma.CheckRange(off, len(b), size)
+		return failure.CheckRange(off, len(b), size)
 	}
 	mem.Copy(mapped.Bytes[off:], b)
 	runtime.KeepAlive(mapped)

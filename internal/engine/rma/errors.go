@@ -5,20 +5,12 @@ import (
 	"weft/internal/engine/wire"
 )
 
-// CheckRange returns a BoundsError unless n bytes at off lie within size.
-func CheckRange(off, n, size int) error {
-	if off < 0 || n > size || off > size-n {
-		return &failure.BoundsError{Off: off, Len: n, Size: size}
-	}
-	return nil
-}
-
 // CheckWord returns an error unless off is that of an aligned word within size.
 func CheckWord(off, size int) error {
 	if off&7 != 0 {
 		return &failure.MisalignedError{Off: off}
 	}
-	return CheckRange(off, 8, size)
+	return failure.CheckRange(off, 8, size)
 }
 
 // refusal turns a target's status into an error.
