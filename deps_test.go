@@ -86,12 +86,12 @@ internal/agreement
 job                     . internal/launch internal/waitgraph
 coll                    . extend internal/agreement internal/mem
 match                   . extend
-pm                      . extend
+pm                      . extend failure
 
 internal/endpoint       . extend
-am                      . internal/endpoint
+am                      . failure internal/endpoint
 fm                      . internal/endpoint extend
-vmmc                    . extend
+vmmc                    . extend failure
 
 stream                  . extend internal/handshake internal/ring internal/sys
 
