@@ -46,7 +46,7 @@ internal/transport/tcp           internal/transport internal/doorbell internal/h
 internal/transport/udp           internal/transport internal/doorbell internal/sys internal/counters
 internal/transport/eth           internal/transport internal/transport/udp internal/doorbell internal/sys internal/counters
 internal/transport/faulty        internal/transport
-internal/transport/transporttest internal/transport internal/doorbell internal/handshake
+internal/transport/transporttest internal/transport internal/doorbell internal/handshake internal/waittest
 
 internal/timeline       internal/sys
 internal/timeline/traceevent internal/timeline

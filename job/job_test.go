@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft"
 	"weft/internal/waittest"
@@ -305,10 +304,8 @@ func TestWaitsOfGoroutines(t *testing.T) {
 			`region "palace" of 1 (to be exposed)`, `mailbox "letters" of 1 (to be exposed)`,
 			`barrier "together", phase 1: needs 1`,
 		} {
-			for end := time.Now().Add(time.Minute); !strings.Contains(j.Waits(), want); {
-				if time.Now().After(end) {
-					t.Fatalf("%s: no %q in\n%s", transport, want, j.Waits())
-				}
+			if !waittest.Poll(func() bool { return strings.Contains(j.Waits(), want) }) {
+				t.Fatalf("%s: no %q in\n%s", transport, want, j.Waits())
 			}
 		}
 		j.Close()

@@ -3,11 +3,13 @@ package match
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
 
 	"weft"
+	"weft/internal/waittest"
 )
 
 // A rig is rank 0 of four in this process, with a Matcher, and what all send it.
@@ -74,19 +76,11 @@ func (r *rig) want(want string, d weft.Delivery, err error) {
 // sleeping waits until so many goroutines wait for messages.
 func (r *rig) sleeping(n int) {
 	r.Helper()
-	for {
+	waittest.Until(r, fmt.Sprintf("%d goroutines wait", n), func() bool {
 		r.Matcher.mu.Lock()
-		have := len(r.waiting)
-		driving := r.driving
-		r.Matcher.mu.Unlock()
-		if have == n && (driving || n == 0) {
-			return
-		}
-		if r.ctx.Err() != nil {
-			r.Fatalf("%d wait, not %d", have, n)
-		}
-		time.Sleep(100 * time.Microsecond)
-	}
+		defer r.Matcher.mu.Unlock()
+		return len(r.waiting) == n && (r.driving || n == 0)
+	})
 }
 
 // die has the mailbox report a death.

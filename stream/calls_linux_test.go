@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"weft/internal/waittest"
 )
 
 // Each way to write, with each way to read, carries all bytes in order.
@@ -196,8 +198,8 @@ func TestDeadlinesMove(t *testing.T) {
 				_, err := c1.Read(make([]byte, 1))
 				read <- err
 			}()
-			c1.SetReadDeadline(time.Now().Add(time.Hour))
-			c1.SetReadDeadline(time.Now().Add(time.Millisecond))
+			c1.SetReadDeadline(waittest.End())
+			c1.SetReadDeadline(waittest.Soon())
 			err := <-read
 			var timeout net.Error
 			if !errors.Is(err, os.ErrDeadlineExceeded) || !errors.As(err, &timeout) || !timeout.Timeout() {
@@ -213,7 +215,7 @@ func TestDeadlinesMove(t *testing.T) {
 				_, err := c1.Read(make([]byte, 1))
 				read <- err
 			}()
-			c1.SetWriteDeadline(time.Now().Add(time.Millisecond))
+			c1.SetWriteDeadline(waittest.Soon())
 			if _, err := c1.Write(make([]byte, 1<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Error(err)
 			}
@@ -242,8 +244,8 @@ func TestEverythingAtOnce(t *testing.T) {
 				func() { c.Write(make([]byte, 50000)) },
 				func() { c.Write(make([]byte, 1)) },
 				func() { c.WriteBuffers(&net.Buffers{make([]byte, 100), make([]byte, 1000)}) },
-				func() { c.SetDeadline(time.Now().Add(time.Hour)) },
-				func() { c.SetReadDeadline(time.Now().Add(-1)) },
+				func() { c.SetDeadline(waittest.End()) },
+				func() { c.SetReadDeadline(time.Unix(1, 0)) },
 				func() { c.SetDeadline(time.Time{}) },
 				func() { c.LocalAddr(); c.RemoteAddr() },
 			} {

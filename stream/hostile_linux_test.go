@@ -9,10 +9,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft/internal/mem"
 	"weft/internal/sys"
+	"weft/internal/waittest"
 )
 
 // liar meets a listener as a peer should, and returns the socket and the memory.
@@ -49,7 +49,7 @@ func TestHostilePeer(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { // the liar
 			rnd := rand.New(rand.NewPCG(seed, 2))
-			sock.SetWriteDeadline(time.Now().Add(time.Minute))
+			sock.SetWriteDeadline(waittest.End())
 			for {
 				select {
 				case <-stop:
@@ -74,7 +74,7 @@ func TestHostilePeer(t *testing.T) {
 				t.Errorf("seed %d: %v", seed, err)
 			}
 		}
-		c.SetDeadline(time.Now().Add(30 * time.Millisecond))
+		c.SetDeadline(waittest.Soon())
 		var calls sync.WaitGroup
 		calls.Go(func() {
 			_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{c}, make([]byte, 5000))

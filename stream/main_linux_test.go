@@ -15,7 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"weft/internal/waittest"
 )
 
 // children are what this test's executable does as a process of its own.
@@ -86,16 +87,14 @@ func (c *child) stop(t *testing.T) {
 	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	for {
+	waittest.Until(t, "the child is stopped", func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, state, _ := strings.Cut(string(stat), ") "); strings.HasPrefix(state, "T") {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
+		_, state, _ := strings.Cut(string(stat), ") ")
+		return strings.HasPrefix(state, "T")
+	})
 }
 
 func say(format string, args ...any) { fmt.Printf(format+"\n", args...) }
@@ -256,11 +255,4 @@ func status(t *testing.T, name string) int {
 		t.Fatal(err)
 	}
 	return n
-}
-
-// processorTime returns how long this process has run.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

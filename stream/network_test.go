@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/internal/waittest"
 )
 
 // within returns a context that ends a test if something hangs.
@@ -280,9 +281,7 @@ func TestRankWindow(t *testing.T) {
 		}
 		return n
 	}
-	for waiting() < 64<<10 {
-		time.Sleep(time.Millisecond) // until the network has brought it
-	}
+	waittest.Until(t, "the network has brought what there is room for", func() bool { return waiting() >= 64<<10 })
 	c1.SetWriteDeadline(time.Unix(1, 0))
 	if n := <-wrote; n != 64<<10 {
 		t.Errorf("%d bytes were written to a connection that holds %d", n, 64<<10)

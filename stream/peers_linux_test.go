@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"weft/internal/waittest"
 )
 
 func listenAt(t testing.TB, cfg *Config) *Listener {
@@ -77,7 +79,7 @@ func TestStopped(t *testing.T) {
 	defer c.Close()
 	child.expect(t, "written")
 	child.stop(t)
-	c.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
+	c.SetWriteDeadline(waittest.Soon())
 	if n, err := c.Write(make([]byte, 8*defaultBuffer)); !errors.Is(err, os.ErrDeadlineExceeded) || n > defaultBuffer {
 		t.Errorf("wrote %d bytes: %v", n, err)
 	}
@@ -282,7 +284,7 @@ func TestTLSDeath(t *testing.T) {
 	defer c.Close()
 	child.expect(t, "written")
 	child.stop(t)
-	c.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
+	c.SetWriteDeadline(waittest.Soon())
 	for err = nil; err == nil; {
 		_, err = c.Write(make([]byte, 1<<20))
 	}

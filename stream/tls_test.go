@@ -14,13 +14,16 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"weft/internal/waittest"
 )
 
 // authority makes certificates for 127.0.0.1.
 type authority struct {
-	cert *x509.Certificate
-	key  ed25519.PrivateKey
-	pool *x509.CertPool
+	issued int64 // certificates
+	cert   *x509.Certificate
+	key    ed25519.PrivateKey
+	pool   *x509.CertPool
 }
 
 func newAuthority(t *testing.T) *authority {
@@ -39,8 +42,9 @@ func (a *authority) issue(t *testing.T) tls.Certificate {
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.issued++
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(a.issued), NotAfter: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: a.cert == nil, BasicConstraintsValid: true,
 	}
 	parent := template
@@ -97,7 +101,7 @@ func TestTLSDeadlines(t *testing.T) {
 	data := noise(8 << 20)
 	sent := 0
 	for sent < len(data) {
-		c1.SetWriteDeadline(time.Now().Add(3 * time.Millisecond))
+		c1.SetWriteDeadline(waittest.Soon())
 		n, err := c1.Write(data[sent:])
 		sent += n
 		if err != nil && !isTimeout(err) {
@@ -119,7 +123,7 @@ func TestTLSDeadlines(t *testing.T) {
 		got <- b
 	}()
 	for sent < len(data) {
-		c1.SetWriteDeadline(time.Now().Add(3 * time.Millisecond))
+		c1.SetWriteDeadline(waittest.Soon())
 		n, err := c1.Write(data[sent:])
 		sent += n
 		if err != nil && !isTimeout(err) {

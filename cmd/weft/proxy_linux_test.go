@@ -7,8 +7,8 @@ import (
 	"net"
 	"path/filepath"
 	"testing"
-	"time"
 
+	"weft/internal/waittest"
 	"weft/stream"
 )
 
@@ -93,7 +93,7 @@ func reach(t *testing.T, e endpoint) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.SetDeadline(time.Now().Add(time.Minute))
+	c.SetDeadline(waittest.End())
 	t.Cleanup(func() { c.Close() })
 	return c
 }

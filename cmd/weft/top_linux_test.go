@@ -10,12 +10,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft"
 	"weft/internal/bootstrap"
 	"weft/internal/counters/directory"
 	"weft/internal/top"
+	"weft/internal/waittest"
 )
 
 // envRank makes the test's executable, where weft run has started it, a rank that exchanges messages
@@ -42,7 +42,7 @@ func exchange(ctx context.Context, p *weft.Proc) error {
 func seen(t *testing.T, launcher int, what string, holds func(j *top.Job) bool) {
 	t.Helper()
 	last := ""
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); {
+	shown := func() bool {
 		out, errs, status := runWeft(t, "top", "-once", "-json", "-interval", "10ms", strconv.Itoa(launcher))
 		if last = out + errs; status != 0 {
 			t.Fatal(errs)
@@ -53,11 +53,14 @@ func seen(t *testing.T, launcher int, what string, holds func(j *top.Job) bool) 
 				t.Fatalf("%v: %s", err, line)
 			}
 			if j.Launcher == launcher && len(j.Ranks) == 2 && j.Ranks[0].Counts != nil && j.Ranks[1].Counts != nil && holds(&j) {
-				return
+				return true
 			}
 		}
+		return false
 	}
-	t.Fatalf("%s: weft top does not say so: %s", what, last)
+	if !waittest.Poll(shown) {
+		t.Fatalf("%s: weft top does not say so: %s", what, last)
+	}
 }
 
 // TestTop: weft top shows the ranks of a job, what they exchange, and one that is stopped with the rank

@@ -54,8 +54,9 @@ func TestRanksDie(t *testing.T) {
 func TestOutcast(t *testing.T) {
 	for _, transport := range []weft.Transport{"shm", "udp", "tcp"} {
 		t.Run(string(transport), func(t *testing.T) {
+			t.Parallel() // with others that wait for silence
 			ctx := t.Context()
-			j, err := job.Start(ctx, job.Config{Ranks: 3, Run: "survive", Transport: transport, Liveness: 2 * time.Second})
+			j, err := job.Start(ctx, job.Config{Ranks: 3, Run: "survive", Transport: transport, Liveness: 6 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}

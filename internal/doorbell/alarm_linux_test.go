@@ -36,11 +36,8 @@ func TestAlarm(t *testing.T) {
 				if !early {
 					go w.Write(one)
 				}
-				for end := time.Now().Add(time.Minute); bell.State() != transport.Awake; {
-					bell.Sleep(transport.Asleep, 5*time.Second)
-					if time.Now().After(end) {
-						t.Fatalf("round %d: nobody rang", i)
-					}
+				for bell.State() != transport.Awake {
+					bell.Sleep(transport.Asleep, -1)
 				}
 				r.Read(got)
 			}

@@ -1,6 +1,7 @@
 package doorbell
 
 import (
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func TestNoRingIsLost(t *testing.T) {
 				for range rounds {
 					for sent.Load() > taken.Load() { // one packet at a time
 						if sent.Load()%7 == 0 {
-							time.Sleep(0)
+							runtime.Gosched()
 						}
 					}
 					sent.Add(1)
@@ -49,10 +50,7 @@ func TestNoRingIsLost(t *testing.T) {
 					bell.Set(transport.Awake)
 					continue
 				}
-				start := time.Now()
-				if bell.Sleep(state, 20*time.Second); time.Since(start) > 10*time.Second {
-					t.Fatalf("slept through packet %d", sent.Load())
-				}
+				bell.Sleep(state, -1) // a ring that is lost ends this never
 			}
 		})
 	}

@@ -3,7 +3,6 @@ package driver
 import (
 	"context"
 	"io"
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"weft/internal/engine/rma"
 	"weft/internal/transport"
 	"weft/internal/transport/pipe"
+	"weft/internal/waittest"
 )
 
 // A rig is two nodes of this process that a pipe connects, with a port on each. Its methods
@@ -106,11 +106,7 @@ func (r *rig) open(at int, channel uint16) *msg.Port {
 // until waits for a condition.
 func (r *rig) until(what string, cond func() bool) {
 	r.Helper()
-	for end := time.Now().Add(patienceOfTests); !cond(); runtime.Gosched() {
-		if time.Now().After(end) {
-			r.Fatalf("never: %s", what)
-		}
-	}
+	waittest.Until(r, what, cond)
 }
 
 // send sends a short message to the other node, on its port.
@@ -150,14 +146,7 @@ func (r *rig) want(done <-chan result, text string) {
 
 // end waits for the end of a receive.
 func (r *rig) end(done <-chan result) result {
-	r.Helper()
-	select {
-	case got := <-done:
-		return got
-	case <-time.After(patienceOfTests):
-		r.Fatal("a receive does not end")
-		panic("not reached")
-	}
+	return <-done
 }
 
 // look runs f under a node's lock.

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"weft/internal/engine"
 	"weft/internal/engine/wire"
 	"weft/internal/transport"
+	"weft/internal/waittest"
 )
 
 // A narrow transport has room for one packet at a time, and again when it has said no.
@@ -86,11 +86,7 @@ func TestStream(t *testing.T) {
 	tr.in <- wire.Pull{Op: 1, Region: r.ID, Key: r.Key, N: size}.Append(nil)
 	bell.Ring()
 	const packets = size / 4096 // and a few more, because of their headers
-	for end := time.Now().Add(time.Minute); tr.sent.Load() < packets; runtime.Gosched() {
-		if time.Now().After(end) {
-			t.Fatalf("%d packets of %d have been sent", tr.sent.Load(), packets)
-		}
-	}
+	waittest.Until(t, "all packets have been sent", func() bool { return tr.sent.Load() >= packets })
 	if retries := bell.retries.Load(); retries > packets/4 {
 		t.Errorf("it slept %d times before it sent what there was room for", retries)
 	}

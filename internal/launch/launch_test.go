@@ -132,14 +132,19 @@ func TestKilledRankIsNoticed(t *testing.T) {
 	}
 }
 
+// silence is the liveness time of jobs in which a rank is stopped. No other rank is silent for so long, on a loaded
+// machine either; so that their time costs little, these jobs run beside each other.
+const silence = 6 * time.Second
+
 // A rank that is stopped is silent: its peers get a PeerError after the
 // liveness time.
 func TestStoppedRankIsNoticed(t *testing.T) {
 	for _, transport := range []string{"shm", "udp", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
 			j, out, report := job(t, 2, "victim stop")
 			j.Transport = transport
-			j.Liveness = time.Second
+			j.Liveness = silence
 			j.Survive = true
 			done := make(chan launch.Result, 1)
 			go func() { done <- run(t, j, nil) }()
@@ -159,18 +164,12 @@ func TestStoppedRankIsNoticed(t *testing.T) {
 	}
 }
 
-// checkNotice finds the line in which a rank says how long it took.
+// checkNotice finds the line in which a rank says what it was told.
 func checkNotice(t *testing.T, out string, rank int) {
 	t.Helper()
-	for line := range strings.Lines(out) {
-		var r int
-		var ms float64
-		if n, _ := fmt.Sscanf(line, "rank %d noticed after %f ms", &r, &ms); n == 2 && r == rank {
-			t.Logf("rank %d noticed after %.3f ms", rank, ms)
-			return
-		}
+	if !strings.Contains(out, fmt.Sprintf("rank %d noticed: ", rank)) {
+		t.Errorf("rank %d did not notice: %q", rank, out)
 	}
-	t.Errorf("rank %d did not notice: %q", rank, out)
 }
 
 func TestSignalsReachTheRanks(t *testing.T) {

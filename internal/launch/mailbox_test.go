@@ -9,12 +9,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft"
+	"weft/internal/explore"
+	"weft/internal/waittest"
 )
 
 // letters are what a sender pushes: its number, then bytes that follow from it.
@@ -51,9 +54,12 @@ func post(ctx context.Context, p *weft.Proc, how string) error {
 		if !s.Direct() {
 			return fmt.Errorf("the mailbox is not mapped")
 		}
+		var pushed atomic.Int32
 		if doomed(p.Rank()) {
-			go func() {
-				time.Sleep(time.Duration(rand.IntN(20000)) * time.Microsecond)
+			go func() { // in the middle of a push, or between two
+				for end := rand.Int32N(200); pushed.Load() < end; {
+					runtime.Gosched()
+				}
 				syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			}()
 		}
@@ -61,6 +67,7 @@ func post(ctx context.Context, p *weft.Proc, how string) error {
 			if err := s.Push(ctx, letter(p.Rank(), i)); err != nil {
 				return err
 			}
+			pushed.Add(1)
 		}
 		return nil
 	}
@@ -90,13 +97,13 @@ func post(ctx context.Context, p *weft.Proc, how string) error {
 		}
 	}
 	// What the dead have left is taken and given back: nothing stays reserved.
-	end := time.Now().Add(time.Minute)
-	for how == "doomed" && m.Rings()[0].Used > 0 {
+	if how == "doomed" && !waittest.Poll(func() bool {
 		if d, err := m.TryNext(); err == nil {
 			d.Release()
-		} else if time.Now().After(end) {
-			return fmt.Errorf("%d bytes are reserved, and nothing comes", m.Rings()[0].Used)
 		}
+		return m.Rings()[0].Used == 0
+	}) {
+		return fmt.Errorf("%d bytes are reserved, and nothing comes", m.Rings()[0].Used)
 	}
 	fmt.Printf("received %v\n", next)
 	return nil
@@ -115,7 +122,7 @@ func TestSharedRing(t *testing.T) {
 
 // TestSendersAreKilled: what they had reserved is given back, and the others go on.
 func TestSendersAreKilled(t *testing.T) {
-	for range 5 {
+	for range explore.Choose(2, 20) {
 		j, out, report := job(t, 8, "post doomed")
 		j.Transport = "shm"
 		j.Survive = true

@@ -16,10 +16,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft"
 	"weft/internal/launch"
+	"weft/internal/waittest"
 )
 
 // note leaves a word that the test waits for.
@@ -32,11 +32,7 @@ func note(rank int, word string, value int) {
 // awaitNote waits, in a rank, for a word of another one.
 func awaitNote(rank int, word string) {
 	name := filepath.Join(os.Getenv(envDir), fmt.Sprintf("%d.%s", rank, word))
-	for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
-		if _, err := os.Stat(name); err == nil {
-			return
-		}
-	}
+	waittest.Poll(func() bool { _, err := os.Stat(name); return err == nil })
 }
 
 func path(j launch.Job, rank int, word string) string {
@@ -69,12 +65,7 @@ func childOf(t *testing.T, j launch.Job, rank int) int { return number(t, j, ran
 // waitFor waits for what another process does and cannot tell us of.
 func waitFor(t *testing.T, cond func() bool) {
 	t.Helper()
-	end := time.Now().Add(time.Minute)
-	for tick := time.NewTicker(time.Millisecond); !cond(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatal("waited in vain")
-		}
-	}
+	waittest.Until(t, "what another process does", cond)
 }
 
 // beLauncher runs a job until it is killed.
@@ -307,7 +298,6 @@ func victim(ctx context.Context, p *weft.Proc, call string) error {
 		return err
 	}
 	var dead *weft.PeerError
-	start := time.Now()
 	for err == nil {
 		switch call {
 		case "recv":
@@ -325,7 +315,7 @@ func victim(ctx context.Context, p *weft.Proc, call string) error {
 	if !errors.As(err, &dead) || dead.Rank != 1 || !errors.Is(err, weft.ErrPeer) {
 		return fmt.Errorf("%s: %w", call, err)
 	}
-	fmt.Printf("rank %d noticed after %.3f ms: %v\n", p.Rank(), float64(time.Since(start))/1e6, err)
+	fmt.Printf("rank %d noticed: %v\n", p.Rank(), err)
 	note(p.Rank(), "noticed", 1)
 	return nil
 }

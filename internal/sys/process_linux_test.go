@@ -5,25 +5,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
+
+	"weft/internal/waittest"
 )
 
 func pointerOf[T any](p *T) unsafe.Pointer { return unsafe.Pointer(p) }
-
-// until waits for what another process does.
-func until(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !cond(); runtime.Gosched() {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
 
 // What the kernel tells of a child follows its life: it runs, is stopped, goes on and ends.
 func TestChildStates(t *testing.T) {
@@ -32,18 +22,18 @@ func TestChildStates(t *testing.T) {
 		t.Skip(err)
 	}
 	pid := child.Process.Pid
-	until(t, "it runs", func() bool { return !Stopped(pid) })
+	waittest.Until(t, "it runs", func() bool { return !Stopped(pid) })
 	if state, _, ok := ProcessState(pid); !Alive(pid) || Exiting(pid) || StoppedOrGone(pid) || !ok || state == 'T' {
 		t.Errorf("it does not run: state %c", state)
 	}
 	for range 2 {
 		_ = child.Process.Signal(syscall.SIGSTOP)
-		until(t, "it is stopped", func() bool { return Stopped(pid) && StoppedOrGone(pid) })
+		waittest.Until(t, "it is stopped", func() bool { return Stopped(pid) && StoppedOrGone(pid) })
 		if !Alive(pid) || Exiting(pid) {
 			t.Error("a stopped process counts as gone")
 		}
 		_ = child.Process.Signal(syscall.SIGCONT)
-		until(t, "it goes on", func() bool { return !Stopped(pid) })
+		waittest.Until(t, "it goes on", func() bool { return !Stopped(pid) })
 	}
 	_ = child.Process.Kill()
 	if err := AwaitExit(pid); err != nil {

@@ -98,11 +98,7 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("it has fired %d times unarmed", n)
 		}
 		x.Arm()
-		select {
-		case <-fired:
-		case <-time.After(time.Minute):
-			t.Fatal("it does not fire")
-		}
+		<-fired
 	}
 	x.Close()
 	if n := len(fired); n > 0 {

@@ -3,6 +3,7 @@
 package waittest
 
 import (
+	"runtime"
 	"testing"
 	"time"
 )
@@ -18,13 +19,18 @@ func Until(t testing.TB, what string, cond func() bool) {
 	}
 }
 
-// Poll waits until cond holds, and reports whether it came to hold: for a rank's process, which has no test.
+// Poll waits until cond holds, and reports whether it came to hold: for a rank's process, which has no test. It looks
+// without a pause for a moment, and then once a millisecond.
 func Poll(cond func() bool) bool {
-	next := time.NewTicker(time.Millisecond)
-	defer next.Stop()
-	for end := time.Now().Add(Patience); !cond(); <-next.C {
-		if time.Now().After(end) {
+	const busy = 2 * time.Millisecond
+	for begun := time.Now(); !cond(); {
+		switch waited := time.Since(begun); {
+		case waited > Patience:
 			return false
+		case waited > busy:
+			time.Sleep(time.Millisecond)
+		default:
+			runtime.Gosched()
 		}
 	}
 	return true
@@ -32,3 +38,6 @@ func Poll(cond func() bool) bool {
 
 // End returns the time that ends a hang, as the deadline of a connection.
 func End() time.Time { return time.Now().Add(Patience) }
+
+// Soon returns a deadline that passes while a call waits for what does not come. The call must end by it, whenever.
+func Soon() time.Time { return time.Now().Add(5 * time.Millisecond) }

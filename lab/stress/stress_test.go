@@ -3,12 +3,12 @@
 package stress_test
 
 import (
-	"flag"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"weft/internal/explore"
 	"weft/internal/launch"
 	"weft/lab/stress"
 )
@@ -22,11 +22,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var (
-	length = flag.Duration("stress.for", 0, "how long TestStress runs over each transport")
-	seed   = flag.Uint64("stress.seed", 0, "the seed of TestStress; 0 means new ones")
-)
-
 func options(t *testing.T) stress.Options {
 	self, err := os.Executable()
 	if err != nil {
@@ -36,29 +31,22 @@ func options(t *testing.T) stress.Options {
 }
 
 // Ranks do everything at random over every transport while some are struck, and weft keeps its promises: one job over
-// each transport, or job after job with -stress.for.
+// each transport. weftlab stress runs job after job.
 func TestStress(t *testing.T) {
 	for _, c := range []struct {
 		transport string
 		hosts     int
 	}{{"shm", 1}, {"udp", 1}, {"tcp", 1}, {"auto", 2}} {
 		t.Run(c.transport, func(t *testing.T) {
-			jobs := 0
-			for end := time.Now().Add(*length); jobs == 0 || time.Now().Before(end) && !testing.Short(); jobs++ {
-				s := *seed
-				if s == 0 {
-					s = uint64(time.Now().UnixNano()) % 1_000_000_000
-				}
-				plan := stress.Draw(s, 4, c.transport, c.hosts)
-				f, err := stress.Run(t.Context(), plan, options(t))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if f != nil {
-					t.Fatalf("seed %d: %s\nkept in %s", s, strings.Join(f.Found, "\n"), f.Dir)
-				}
+			seed, _ := explore.Seeds(1)
+			plan := stress.Draw(seed, 4, c.transport, c.hosts)
+			f, err := stress.Run(t.Context(), plan, options(t))
+			if err != nil {
+				t.Fatal(err)
 			}
-			t.Log(jobs, "jobs")
+			if f != nil {
+				t.Fatalf("seed %d: %s\nkept in %s", seed, strings.Join(f.Found, "\n"), f.Dir)
+			}
 		})
 	}
 }

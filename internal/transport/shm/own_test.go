@@ -2,9 +2,9 @@ package shm
 
 import (
 	"testing"
-	"time"
 
 	"weft/internal/transport"
+	"weft/internal/waittest"
 )
 
 // openFor opens rank 0, and other ranks that dial it; own is what each is told.
@@ -38,11 +38,7 @@ func send(t *testing.T, from, to *Transport, packets int) {
 		if from.Send([]transport.Out{{Peer: 0, Header: []byte{byte(i)}}}) != 1 {
 			t.Fatal("there is no room")
 		}
-		for end := time.Now().Add(time.Minute); to.Poll(in[:]) != 1; {
-			if time.Now().After(end) {
-				t.Fatalf("packet %d of rank %d has not arrived", i, from.cfg.Rank)
-			}
-		}
+		waittest.Until(t, "the packet arrives", func() bool { return to.Poll(in[:]) == 1 })
 		if in[0].From != from.cfg.Rank || in[0].Data[0] != byte(i) {
 			t.Fatalf("%d from %d, not %d from %d", in[0].Data[0], in[0].From, i, from.cfg.Rank)
 		}

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -18,6 +17,7 @@ import (
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/transporttest"
+	"weft/internal/waittest"
 )
 
 func TestStrangers(t *testing.T) {
@@ -165,7 +165,7 @@ func TestAnotherUser(t *testing.T) {
 	})
 	defer c.Close()
 	defer l.Close()
-	c.SetDeadline(time.Now().Add(time.Minute))
+	c.SetDeadline(waittest.End())
 	if n, err := hear(c, make([]byte, 128)); n > 0 || err == nil || os.IsTimeout(err) {
 		t.Errorf("another user heard %d bytes, %v", n, err)
 	}

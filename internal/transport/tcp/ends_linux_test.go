@@ -11,10 +11,8 @@ import (
 
 	"weft/internal/doorbell"
 	"weft/internal/transport"
+	"weft/internal/waittest"
 )
-
-// patience is how long a test waits for what must happen.
-const patience = time.Minute
 
 // A side is one of two ranks, each of which has dialled the other.
 type side struct {
@@ -80,18 +78,15 @@ func TestPaused(t *testing.T) {
 	}
 	// The kernel asks for room after 200 ms, then after 400 more, and so on. A timeout of
 	// its own would end the connection with one of these.
-	end := time.Now().Add(patience)
-	for asked := uint8(0); asked < 3; {
-		if a.alive(t); time.Now().After(end) {
-			t.Fatal("the connection has ended, or nothing waits for room")
-		}
+	waittest.Until(t, "the kernel has asked for room three times", func() bool {
+		a.alive(t)
 		info, err := unix.GetsockoptTCPInfo(a.to(1, false).stream.FD(), unix.IPPROTO_TCP, unix.TCP_INFO)
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked = info.Backoff
 		a.receive()
-	}
+		return info.Backoff >= 3
+	})
 	for got := 0; got < sent; got += b.receive() {
 		a.alive(t)
 		b.alive(t)
@@ -103,20 +98,11 @@ func TestPaused(t *testing.T) {
 func TestOneOfTwoEnds(t *testing.T) {
 	a, b := crossed(t, 0)
 	a.to(1, false).stream.End()
-	late := time.After(patience)
-	for aDown, bDown := a.down, b.down; aDown != nil || bDown != nil; {
+	waittest.Until(t, "both ranks hear that a connection has ended", func() bool {
 		a.receive()
 		b.receive()
-		select {
-		case <-aDown:
-			aDown = nil
-		case <-bDown:
-			bDown = nil
-		case <-late:
-			t.Fatal("one connection has ended, and nothing is said")
-		default:
-		}
-	}
+		return len(a.down) > 0 && len(b.down) > 0
+	})
 }
 
 // TestNoDescriptors: a dialler whose peer has no descriptor left is told so, and a dialler that

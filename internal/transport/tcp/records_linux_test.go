@@ -7,11 +7,11 @@ import (
 	"io"
 	"net"
 	"testing"
-	"time"
 
 	"weft/internal/doorbell"
 	"weft/internal/handshake"
 	"weft/internal/transport"
+	"weft/internal/waittest"
 )
 
 // sessions are those of talk.
@@ -201,7 +201,7 @@ func TestTamperedStream(t *testing.T) {
 	}
 	got := 0
 	var in [4]transport.In
-	for end := time.Now().Add(patience); ; {
+	waittest.Until(t, "the change is noticed", func() bool {
 		for _, p := range in[:ranks[0].Poll(in[:])] {
 			if got++; !bytes.Equal(p.Data, text) {
 				t.Errorf("%q", p.Data)
@@ -216,13 +216,11 @@ func TestTamperedStream(t *testing.T) {
 			if bytes.Contains(<-heard, []byte("confidential")) {
 				t.Error("it could be read")
 			}
-			return
+			return true
 		default:
-			if time.Now().After(end) {
-				t.Fatal("nobody has noticed")
-			}
+			return false
 		}
-	}
+	})
 }
 
 // tamper is somebody between two ranks: the connection that it accepts goes on to another

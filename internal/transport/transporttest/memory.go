@@ -2,11 +2,10 @@ package transporttest
 
 import (
 	"errors"
-	"runtime"
 	"testing"
-	"time"
 
 	"weft/internal/transport"
+	"weft/internal/waittest"
 )
 
 func testMemory(t *testing.T, open Open) {
@@ -55,11 +54,7 @@ func testMemory(t *testing.T, open Open) {
 	if err := mem.Unshare(id); err == nil {
 		t.Error("unshared twice")
 	}
-	for end := time.Now().Add(patience); !theirs.Gone(); runtime.Gosched() {
-		if time.Now().After(end) {
-			t.Fatal("the peer has not been told that the memory is taken back")
-		}
-	}
+	waittest.Until(t, "the peer is told that the memory is taken back", theirs.Gone)
 	ours.Bytes[0] = 1
 	theirs.Bytes[0] = 1 // does no harm
 	if _, err := nodes[1].Memory().Map(0, id, key, false); err == nil {

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"runtime"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft/internal/handshake"
 	"weft/internal/transport"
+	"weft/internal/waittest"
 )
 
 // Guarded is a transport whose peers prove, when they connect, that they belong to
@@ -98,13 +97,8 @@ func (s *stage) stillGood() {
 	if err := s.open(genuine(2)).Dial(0, s.victim.Card()); err != nil {
 		s.Fatalf("rank 2 cannot connect any more: %v", err)
 	}
-	select {
-	case rank := <-s.up:
-		if rank != 2 {
-			s.Errorf("a stranger is taken for rank %d", rank)
-		}
-	case <-time.After(patience):
-		s.Fatal("rank 2 has connected, and rank 0 does not know")
+	if rank := <-s.up; rank != 2 {
+		s.Errorf("a stranger is taken for rank %d", rank)
 	}
 	if sent(&node{Transport: s.victim}, cut(1, 0, packet(0, 8))) {
 		s.Error("rank 0 can send to rank 1, which is not there")
@@ -119,7 +113,7 @@ func (s *stage) knock() net.Conn {
 		s.Fatal(err)
 	}
 	s.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(waittest.End())
 	return c
 }
 
@@ -234,7 +228,7 @@ func testReflected(s *stage) {
 			return
 		}
 		defer c.Close()
-		c.SetDeadline(time.Now().Add(patience))
+		c.SetDeadline(waittest.End())
 		hello := s.hear(c, handshake.HelloSize)
 		s.say(c, append([]byte{handshake.Accepted}, hello[8:8+handshake.ReplySize-1]...)) // the victim's share as ours
 		proof := s.hear(c, handshake.ProofSize)
@@ -260,7 +254,7 @@ func testReflectedHello(s *stage) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(waittest.End())
 	hello := s.hear(c, handshake.HelloSize)
 	for _, from := range []string{string(hello[:8]), "\x01\x00\x00\x00\x00\x00\x00\x00"} {
 		back := s.knock()
@@ -292,7 +286,7 @@ func testExchanged(s *stage) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		here.SetDeadline(time.Now().Add(patience))
+		here.SetDeadline(waittest.End())
 		hello := s.hear(here, handshake.HelloSize)
 		there := s.knock()
 		s.say(there, append(s.call(c.rank, c.wanted).Hello()[:8], hello[8:]...))
@@ -325,7 +319,7 @@ func testReplayed(s *stage) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(waittest.End())
 	hello := s.hear(c, handshake.HelloSize)
 	first := s.knock()
 	s.say(first, hello)
@@ -359,7 +353,7 @@ func testHalfOpen(s *stage) {
 	s.stillGood()
 	dropped := make(chan error, strangers)
 	for _, c := range silent {
-		c.SetDeadline(time.Now().Add(patience))
+		c.SetDeadline(waittest.End())
 		go func() {
 			_, err := s.Hear(c, make([]byte, 1))
 			dropped <- err
@@ -393,16 +387,14 @@ func testNoDescriptors(s *stage) {
 		}
 	}
 	var c net.Conn
-	for end := time.Now().Add(patience); s.Failures(s.victim) == 0; runtime.Gosched() {
-		if time.Now().After(end) {
-			s.Fatal("it accepts without descriptors")
-		}
+	waittest.Until(s, "it cannot accept without descriptors", func() bool {
 		if fill(); c == nil {
 			all[0].Close() // for the caller's end; none is left for the other
 			all = all[1:]
 			c = s.knock()
 		}
-	}
+		return s.Failures(s.victim) > 0
+	})
 	for _, f := range all {
 		f.Close()
 	}

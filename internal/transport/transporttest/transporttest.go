@@ -8,6 +8,7 @@ import (
 
 	"weft/internal/doorbell"
 	"weft/internal/transport"
+	"weft/internal/waittest"
 )
 
 // A Place is what a transport is opened with: one rank of a job of Size ranks.
@@ -115,8 +116,8 @@ func cut(peer, n int, pkt []byte) transport.Out {
 // poll returns copies of the packets that come until there are n, or nothing
 // comes any more.
 func (e *node) poll(t testing.TB, n int) (from []int, pkts [][]byte) {
-	end := time.Now().Add(patience)
-	for len(pkts) < n {
+	t.Helper()
+	waittest.Until(t, "the packets come", func() bool {
 		k := e.Poll(e.in[:])
 		for _, in := range e.in[:k] {
 			from = append(from, in.From)
@@ -124,10 +125,9 @@ func (e *node) poll(t testing.TB, n int) (from []int, pkts [][]byte) {
 		}
 		if k > 0 {
 			e.Release()
-		} else if time.Now().After(end) {
-			t.Fatalf("%d of %d packets came", len(pkts), n)
 		}
-	}
+		return len(pkts) >= n
+	})
 	return from, pkts
 }
 
@@ -211,13 +211,10 @@ func testMany(t *testing.T, open Open) {
 		}
 		collect(t, nodes[0], next)
 	}
-	end := time.Now().Add(patience)
-	for !slicesAll(next[1:], each) {
+	waittest.Until(t, "all packets arrive", func() bool {
 		collect(t, nodes[0], next)
-		if time.Now().After(end) {
-			t.Fatalf("arrived: %v of %d each", next[1:], each)
-		}
-	}
+		return slicesAll(next[1:], each)
+	})
 }
 
 func slicesAll(v []int, want int) bool {
@@ -340,13 +337,8 @@ func testLeaving(t *testing.T, open Open) {
 		t.Fatal("no room")
 	}
 	nodes[0].Close()
-	select {
-	case rank := <-nodes[1].down:
-		if rank != 0 {
-			t.Errorf("rank %d left", rank)
-		}
-	case <-time.After(patience):
-		t.Fatal("nobody noticed")
+	if rank := <-nodes[1].down; rank != 0 {
+		t.Errorf("rank %d left", rank)
 	}
 	if _, got := nodes[1].poll(t, 1); !bytes.Equal(got[0], pkt) {
 		t.Error("the last packet is lost")

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft/internal/sys"
 	"weft/lab/netlab"
@@ -356,9 +355,7 @@ func TestHostsTree(t *testing.T) {
 	c := newCluster(t, 8)
 	const hosts = "h0,h1,h2,h3,h4,h5,h6,h7"
 	hello := c.build("weft/examples/hello")
-	began := time.Now()
 	out, errs, status := c.run("-n", "64", "-fanout", "2", "-hosts", hosts, hello)
-	t.Logf("64 ranks on 8 hosts, as a tree: %v", time.Since(began).Round(time.Millisecond))
 	if status != 0 || strings.Contains(errs, "weft run") || strings.Count(out, "received") != 64 {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}

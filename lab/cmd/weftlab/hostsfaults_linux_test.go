@@ -10,7 +10,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft/internal/sys"
 	"weft/lab/netlab/netlabtest"
@@ -61,10 +60,8 @@ func TestHostsFaults(t *testing.T) {
 		said := c.start(k.what, cmd)
 		c.until("the ranks run", func() bool { return len(c.on(1, ping, "")) == 1 && len(c.on(2, ping, "")) == 1 })
 		netlabtest.Talk(t, c.lab.Hosts[1], c.lab.Hosts[2])
-		began := time.Now()
 		k.strike(cmd.Process)
 		_ = cmd.Wait() // its status tells
-		t.Logf("%s: over after %v", k.what, time.Since(began).Round(time.Millisecond))
 		text := said.String()
 		first, _, _ := strings.Cut(text[max(strings.Index(text, "weft run:"), 0):], "\n")
 		if status := cmd.ProcessState.ExitCode(); status != k.status || !strings.HasPrefix(first, k.want) {
@@ -117,9 +114,7 @@ func TestHostsManyRanks(t *testing.T) {
 	if err := os.Chmod(c.weft, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
 	out, errs, status := c.run("-n", "200", "-timeout", "3m", "-hosts", "h[0-7]", hello)
-	t.Logf("200 ranks on 8 hosts: %v", time.Since(began).Round(time.Millisecond))
 	if status != 0 || strings.Count(out, "received") != 200 {
 		t.Errorf("status %d: %s%s", status, out[:min(len(out), 300)], errs)
 	}

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft/internal/sys"
+	"weft/internal/waittest"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
 )
@@ -38,7 +38,8 @@ func startLabJob(t *testing.T, env []string, args ...string) *labJob {
 		t.Fatalf("%v: %s", err, b)
 	}
 	j.lab = netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(2, 1500) })
-	j.cmd = exec.Command(program(t, "weft/cmd/weft"), append([]string{"run", "-n", "2", "-transport", "eth", j.program}, args...)...)
+	j.cmd = exec.Command(program(t, "weft/cmd/weft"), append([]string{"run", "-n", "2", "-transport", "eth",
+		"-liveness", "20s", j.program}, args...)...)
 	j.cmd.Env = append(append(os.Environ(), labEnv(j.lab, 1)), env...)
 	j.cmd.Stdout = &j.out
 	j.cmd.Stderr = &j.out
@@ -130,7 +131,7 @@ func (j *labJob) tcp(n int64) error {
 		return err
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(2 * time.Minute))
+	c.SetDeadline(waittest.End())
 	got, err := io.Copy(io.Discard, c)
 	if err == nil && got != n {
 		err = fmt.Errorf("%d bytes of %d", got, n)
@@ -171,18 +172,19 @@ func TestKilledJobLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestStoppedReceiver: a rank that is stopped for a while loses nothing.
+// TestStoppedReceiver: a rank that is stopped while packets come for it loses nothing.
 func TestStoppedReceiver(t *testing.T) {
 	j := startLabJob(t, nil, "-count", "20000")
 	j.start()
-	ranks := j.ranks()
-	if len(ranks) != 2 {
-		t.Fatalf("%d ranks: %s", len(ranks), &j.out)
-	}
-	for _, pid := range ranks {
-		syscall.Kill(pid, syscall.SIGSTOP)
-		time.Sleep(700 * time.Millisecond) // that is what is tested
-		syscall.Kill(pid, syscall.SIGCONT)
+	for _, h := range j.lab.Hosts {
+		ranks := netlabtest.Processes(t, h, j.program, "")
+		if len(ranks) != 1 {
+			t.Fatalf("%d ranks: %s", len(ranks), &j.out)
+		}
+		syscall.Kill(ranks[0], syscall.SIGSTOP)
+		netlabtest.Until(t, "the rank is stopped", func() (any, bool) { return ranks, sys.Stopped(ranks[0]) })
+		netlabtest.Receive(t, h, 2)
+		syscall.Kill(ranks[0], syscall.SIGCONT)
 	}
 	if err := j.cmd.Wait(); err != nil || !strings.Contains(j.out.String(), "20000 round trips") {
 		t.Errorf("%v: %s", err, &j.out)

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"weft/internal/sys"
 	"weft/lab/netlab"
@@ -62,8 +61,6 @@ func weftIn(t *testing.T, l *netlab.Lab, args ...string) string {
 	if err := sys.InNetwork(l.Hosts[0].Namespace, cmd.Start); err != nil {
 		t.Fatal(err)
 	}
-	end := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
-	defer end.Stop()
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("weft %v: %v: %s", args, err, &out)
 	}

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"weft/internal/sys"
+	"weft/internal/waittest"
 	"weft/lab/netlab"
 )
 
@@ -63,12 +63,18 @@ func Kill(t testing.TB, pids []int) {
 func Talk(t testing.TB, hosts ...netlab.Host) {
 	t.Helper()
 	for _, h := range hosts {
-		before := received(t, h)
-		Until(t, fmt.Sprintf("%s receives packets after the first %d", h.Namespace, before), func() (any, bool) {
-			packets := received(t, h)
-			return packets, packets >= before+500
-		})
+		Receive(t, h, 500)
 	}
+}
+
+// Receive waits until a host has received so many packets from now on.
+func Receive(t testing.TB, h netlab.Host, packets int) {
+	t.Helper()
+	before := received(t, h)
+	Until(t, fmt.Sprintf("%s receives %d packets after the first %d", h.Namespace, packets, before), func() (any, bool) {
+		now := received(t, h)
+		return now, now >= before+packets
+	})
 }
 
 // received returns the number of packets that a host has received.
@@ -97,13 +103,11 @@ func received(t testing.TB, h netlab.Host) (packets int) {
 // the test fails with what was seen last.
 func Until(t testing.TB, what string, look func() (seen any, ok bool)) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		seen, ok := look()
-		if ok {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s: at last there was %v", what, seen)
-		}
+	var seen any
+	if !waittest.Poll(func() (ok bool) {
+		seen, ok = look()
+		return ok
+	}) {
+		t.Fatalf("waited in vain until %s: at last there was %v", what, seen)
 	}
 }

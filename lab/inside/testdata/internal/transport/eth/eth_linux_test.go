@@ -10,12 +10,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft/internal/doorbell"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/transporttest"
+	"weft/internal/waittest"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
 )
@@ -138,7 +138,7 @@ func TestManyJobs(t *testing.T) {
 	}
 	for job := range jobs {
 		got := 0
-		for end := time.Now().Add(time.Minute); got < each && time.Now().Before(end); {
+		waittest.Until(t, "all frames come", func() bool {
 			var in [16]transport.In
 			for _, p := range in[:dst[job].Poll(in[:])] {
 				if got++; len(p.Data) != 1 || p.Data[0] != byte(job) {
@@ -146,7 +146,8 @@ func TestManyJobs(t *testing.T) {
 				}
 			}
 			dst[job].Release()
-		}
+			return got >= each
+		})
 		if got != each || dst[job].Pending() {
 			t.Errorf("job %d got %d frames of %d", job, got, each)
 		}

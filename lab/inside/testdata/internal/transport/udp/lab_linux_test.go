@@ -1,14 +1,15 @@
 package udp
 
 import (
+	"fmt"
 	"net"
 	"testing"
-	"time"
 
 	"weft/internal/doorbell"
 	"weft/internal/sys"
 	"weft/internal/transport"
 	"weft/internal/transport/transporttest"
+	"weft/internal/waittest"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
 )
@@ -42,15 +43,10 @@ func introduce(t *testing.T, l *netlab.Lab) {
 			if err := from.Dial(j, to.Card()); err != nil {
 				t.Fatal(err)
 			}
-			for end := time.Now().Add(time.Minute); ; {
+			waittest.Until(t, fmt.Sprintf("host %d reaches host %d", i, j), func() bool {
 				from.Send([]transport.Out{{Peer: j, Header: []byte("hello")}})
-				if to.Poll(in[:]) > 0 {
-					break
-				}
-				if time.Now().After(end) {
-					t.Fatalf("host %d does not reach host %d", i, j)
-				}
-			}
+				return to.Poll(in[:]) > 0
+			})
 		}
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"slices"
 	"testing"
-	"time"
 
 	"weft/internal/doorbell"
 	"weft/internal/transport"
+	"weft/internal/waittest"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
 )
@@ -95,11 +95,10 @@ func TestOnePeer(t *testing.T) {
 	for i := range 40 {
 		out = append(out, transport.Out{Peer: 1 + i/20, Header: make([]byte, long)})
 	}
-	for end := time.Now().Add(time.Minute); from.PeerMTU(1) != short; from.Send(out) {
-		if time.Now().After(end) {
-			t.Fatalf("packets of %d bytes to the peer behind a narrow path: %+v", from.PeerMTU(1), from.Counts())
-		}
-	}
+	waittest.Until(t, "packets to the peer behind a narrow path are short", func() bool {
+		from.Send(out)
+		return from.PeerMTU(1) == short
+	})
 	before := from.Counts()
 	if n := from.Send(out[20:]); n != 20 || from.PeerMTU(2) != long {
 		t.Errorf("%d of 20 packets leave to the other peer, of %d bytes", n, from.PeerMTU(2))
@@ -154,7 +153,7 @@ func exchange(t *testing.T, from, to *Transport, size int) {
 		}
 		var in [64]transport.In
 		got := 0
-		for end := time.Now().Add(time.Minute); got < batch; {
+		waittest.Until(t, "the batch arrives", func() bool {
 			n := to.Poll(in[:])
 			for _, pkt := range in[:n] {
 				if want := bytes.Repeat([]byte{byte(got + 1)}, size); !bytes.Equal(pkt.Data, want) {
@@ -163,9 +162,7 @@ func exchange(t *testing.T, from, to *Transport, size int) {
 				got++
 			}
 			to.Release()
-			if time.Now().After(end) {
-				t.Fatalf("%d of a batch of %d packets have arrived", got, batch)
-			}
-		}
+			return got >= batch
+		})
 	}
 }
