@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"weft/internal/waittest"
 )
 
 // within returns a context that ends the test if something hangs.
 func within(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"weft"
 	"weft/am"
+	"weft/internal/waittest"
 	"weft/job"
 )
 
@@ -92,7 +92,7 @@ func everything(ctx context.Context, p *weft.Proc) error {
 func TestTransports(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 			defer cancel()
 			j, err := job.Start(ctx, job.Config{Ranks: 2, Run: "everything", Transport: transport})
 			if err != nil {
@@ -159,7 +159,7 @@ func settle(f func() error) error {
 func TestRankIsKilled(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 			defer cancel()
 			j, err := job.Start(ctx, job.Config{Ranks: 3, Run: "mortal", Transport: transport})
 			if err != nil {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"weft"
 	"weft/am"
+	"weft/internal/waittest"
 )
 
 // A story is played by two ranks: 0 does what it tells, 1 serves until that is over.
@@ -97,7 +97,7 @@ func TestOneDoesNotOpen(t *testing.T) {
 
 // A request to a rank that does not poll waits for a credit, and the error of its context says so.
 func TestNoCredit(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
 	err := weft.Local(ctx, 2, func(ctx context.Context, p *weft.Proc) error {
 		e, err := am.Open(ctx, p, 7, []am.Handler{{Name: "a", Func: func(*am.Call) error { return nil }}}, nil)

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"weft"
 	"weft/fm"
+	"weft/internal/waittest"
 )
 
 // A handler that panics or fails, in one packet or in the middle of many, is an error at both ranks. The rest of its
@@ -117,7 +117,7 @@ func TestSenderGivesUp(t *testing.T) {
 
 // Calls with what cannot be say what is wrong.
 func TestBadCalls(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
 	err := weft.Local(ctx, 2, func(ctx context.Context, p *weft.Proc) error {
 		if _, err := fm.Open(ctx, p, 7, nil, &fm.Config{Packets: 1}); err == nil {

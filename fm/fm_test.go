@@ -5,16 +5,16 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"weft"
 	"weft/fm"
+	"weft/internal/waittest"
 )
 
 // everywhere runs a test at ranks in this process, and in the simulator.
 func everywhere(t *testing.T, ranks int, run func(ctx context.Context, p *weft.Proc) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
 	if err := weft.Local(ctx, ranks, run); err != nil {
 		t.Errorf("local: %v", err)

@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"weft"
 	"weft/fm"
+	"weft/internal/waittest"
 	"weft/job"
 )
 
@@ -87,7 +87,7 @@ func everything(ctx context.Context, p *weft.Proc) error {
 func TestTransports(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 			defer cancel()
 			j, err := job.Start(ctx, job.Config{Ranks: 2, Run: "everything", Transport: transport})
 			if err != nil {
@@ -171,7 +171,7 @@ func settle(f func() error) error {
 func TestRankIsKilled(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(string(transport), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 			defer cancel()
 			j, err := job.Start(ctx, job.Config{Ranks: 3, Run: "mortal", Transport: transport})
 			if err != nil {

@@ -7,16 +7,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"weft"
+	"weft/internal/waittest"
 	"weft/match"
 )
 
 // Four ranks send each other everything at once. Each receives by source and tag in
 // an order of its own, and the rest from any: in order, and nothing is missing.
 func TestFourRanks(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Patience)
 	defer cancel()
 	if err := weft.Local(ctx, 4, fourRanks); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func sendToAll(ctx context.Context, p *weft.Proc, ranks, tags, each int) error {
 // all of them end.
 func TestAllLeave(t *testing.T) {
 	const ranks = 4
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Patience)
 	defer cancel()
 	err := weft.Local(ctx, ranks, func(ctx context.Context, p *weft.Proc) error {
 		if p.Rank() > 0 {

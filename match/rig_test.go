@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"weft"
 	"weft/internal/waittest"
@@ -21,7 +20,7 @@ type rig struct {
 }
 
 func newRig(t testing.TB, cfg *Config, box *weft.MailboxConfig) *rig {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Patience)
 	r := &rig{ctx: ctx}
 	r.T, _ = t.(*testing.T)
 	over := make(chan bool)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/internal/waittest"
 	"weft/job"
 	"weft/pm"
 )
@@ -210,7 +211,7 @@ func frozen(ctx context.Context, p *weft.Proc) error {
 func TestDeathInSwitch(t *testing.T) {
 	for _, transport := range []weft.Transport{"shm", "udp", "tcp"} {
 		t.Run(string(transport), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 			defer cancel()
 			j, err := job.Start(ctx, job.Config{Ranks: 3, Run: "bereaved", Transport: transport})
 			if err != nil {

@@ -9,9 +9,9 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"weft"
+	"weft/internal/waittest"
 	"weft/job"
 	"weft/pm"
 )
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 // everywhere runs a program of so many nodes as goroutines, in the simulator with loss, with machines of one node and
 // of two, and as processes over each transport.
 func everywhere(t *testing.T, nodes int, name string) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	t.Cleanup(cancel)
 	t.Run("pipe", func(t *testing.T) {
 		if err := weft.Local(ctx, nodes, programs[name]); err != nil {

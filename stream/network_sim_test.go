@@ -50,23 +50,19 @@ func simulated(t *testing.T, c weft.Cluster, test func(ctx context.Context, nets
 	})
 }
 
-// x/net's test of connections passes on a simulated cluster, also on one that loses packets.
+// x/net's test of connections passes on a simulated cluster that loses packets.
 func TestRankConnSimulated(t *testing.T) {
-	for _, loss := range []float64{0, 0.05} {
-		if raceEnabled && loss == 0 {
-			continue // it races no other way
-		}
-		t.Run(fmt.Sprintf("loss %v", loss), func(t *testing.T) {
-			s, err := simulated(t, weft.Cluster{Loss: loss, Seed: 3}, func(_ context.Context, nets []*Network) {
-				testConn(t, func() (dialled, accepted *RankConn) { return join(t, nets[0], nets[1]) })
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if loss > 0 && (s.Lost == 0 || s.Resent == 0) {
-				t.Errorf("%d packets were lost, %d sent again", s.Lost, s.Resent)
-			}
-		})
+	if raceEnabled {
+		t.Skip("TestRankConn races as well")
+	}
+	s, err := simulated(t, weft.Cluster{Loss: 0.05, Seed: 3}, func(_ context.Context, nets []*Network) {
+		testConn(t, func() (dialled, accepted *RankConn) { return join(t, nets[0], nets[1]) })
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Lost == 0 || s.Resent == 0 {
+		t.Errorf("%d packets were lost, %d sent again", s.Lost, s.Resent)
 	}
 }
 

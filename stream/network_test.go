@@ -19,7 +19,7 @@ import (
 
 // within returns a context that ends a test if something hangs.
 func within(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }

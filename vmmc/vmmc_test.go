@@ -12,6 +12,7 @@ import (
 
 	"weft"
 	"weft/extend"
+	"weft/internal/waittest"
 	"weft/vmmc"
 )
 
@@ -36,7 +37,7 @@ func everywhere(t *testing.T, n int, story func(ctx context.Context, p *weft.Pro
 		return nil
 	}
 	within := func(t *testing.T) context.Context {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 		t.Cleanup(cancel)
 		return ctx
 	}

@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"weft/failure"
+	"weft/internal/waittest"
 )
 
 func within(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -29,7 +29,7 @@ type rig struct {
 	ports [2]*msg.Port
 }
 
-const patienceOfTests = time.Minute
+const patienceOfTests = waittest.Patience
 
 // A countedBell is a futex that counts the goroutines that sleep on it, and how often one has, by state.
 type countedBell struct {

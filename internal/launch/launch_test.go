@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"weft/internal/launch"
+	"weft/internal/waittest"
 )
 
 // The test's executable is also its ranks, its launcher to be killed, and its
@@ -61,7 +62,7 @@ func job(t testing.TB, n int, mode string) (j launch.Job, out, report *bytes.Buf
 
 func run(t *testing.T, j launch.Job, signals <-chan os.Signal) launch.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
 	result, err := launch.Run(ctx, j, signals)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"weft/internal/bootstrap/environment"
+	"weft/internal/waittest"
 )
 
 // pods returns the environment of each container, as a cluster would make it of the
@@ -96,7 +96,7 @@ func TestContainersBecomeAJob(t *testing.T) {
 	})
 	at := l.Addr().String()
 	l.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
 	var all []*exec.Cmd
 	for _, env := range pods(t, &j, secretFile(t, &j)) {

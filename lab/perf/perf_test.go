@@ -168,11 +168,12 @@ func TestMeasurementsRun(t *testing.T) {
 	} {
 		s.Sizes = []int{8}
 		s.Rounds = 1
+		s.Brief = true
 		if s.Transport == "" {
 			s.Transport = "auto"
 		}
 		systems := []System{Weft}
-		if reflect.DeepEqual(s, Spec{Test: "latency", Op: "send", Transport: "auto", Sizes: []int{8}, Rounds: 1}) {
+		if reflect.DeepEqual(s, Spec{Test: "latency", Op: "send", Transport: "auto", Sizes: []int{8}, Rounds: 1, Brief: true}) {
 			systems = append(systems, Find("tcp"), Find("unix"), Find("stream"))
 		}
 		for _, r := range Measure(t.Context(), s, systems, func(int, string) {}) {

@@ -20,7 +20,7 @@ type Spec struct {
 	Blocked   bool   // both sides sleep when a message arrives
 	Algorithm string // of a barrier or lock
 	Bulk      int    // of latency and lock: bytes of the long messages that rank 0 sends to rank 1 meanwhile
-	Brief     bool   // of latency and logp: for tests, so short that the figures mean nothing
+	Brief     bool   // of latency, bandwidth, rate and logp: for tests, so short that the figures mean nothing
 
 	For   time.Duration // of incast
 	Loss  float64       // share of all frames between the hosts of a lab that get lost; of targets only

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"weft/internal/waittest"
 )
 
 // A server is a process manager as simple as can be, with the ways of a real one.
@@ -215,7 +217,7 @@ func TestPutFenceGet(t *testing.T) {
 
 // talk is a whole conversation.
 func talk(t *testing.T, a Address, rank int) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
 	c, err := Open(ctx, a)
 	if err != nil {

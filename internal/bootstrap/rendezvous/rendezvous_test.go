@@ -17,6 +17,7 @@ import (
 	"weft/internal/bootstrap"
 	"weft/internal/bootstrap/bootstraptest"
 	"weft/internal/handshake"
+	"weft/internal/waittest"
 )
 
 var secret = []byte("the secret of a test")
@@ -196,7 +197,7 @@ func TestDialWaits(t *testing.T) {
 // context ends.
 func TestDialTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 		defer cancel()
 		var told []string
 		d := looking(rank(3, 4))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"testing"
-	"time"
 
 	"weft/internal/doorbell"
 	"weft/internal/transport"
@@ -22,7 +21,7 @@ type Place struct {
 type Open func(t testing.TB, p Place) (transport.Transport, transport.Doorbell)
 
 // patience is how long a test waits for what must happen.
-const patience = time.Minute
+const patience = waittest.Patience
 
 // Run runs every test.
 func Run(t *testing.T, open Open) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"weft/internal/sys"
+	"weft/internal/waittest"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
 )
@@ -37,7 +38,7 @@ func (c *cluster) hydra(hosts []netlab.Host, n int, program string, args ...stri
 	for _, h := range hosts {
 		names = append(names, h.IP.String())
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Patience)
 	c.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, mpiexec, append([]string{
 		"-launcher", "ssh", "-launcher-exec", c.path(script), "-iface", netlab.Interface, "-hosts", strings.Join(names, ","),

@@ -168,7 +168,7 @@ func TestPerfMatchJSON(t *testing.T) {
 }
 
 func TestPerfJSON(t *testing.T) {
-	out, stderr, status := weftlab(t, "perf", "latency", "-size", "8,64", "-rounds", "1", "-vs", "unix", "-json")
+	out, stderr, status := weftlab(t, "perf", "latency", "-size", "8,64", "-rounds", "1", "-blocked", "-vs", "unix", "-json")
 	if status != 0 {
 		t.Fatal(stderr)
 	}

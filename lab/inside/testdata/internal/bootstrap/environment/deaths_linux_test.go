@@ -14,9 +14,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"weft/internal/sys"
+	"weft/internal/waittest"
 	"weft/lab/netlab"
 )
 
@@ -30,7 +30,7 @@ const envVanish = "WEFT_TEST_VANISH"
 
 // beRank is such a rank.
 func beRank(victim string) int {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Patience)
 	defer cancel()
 	s, err := Join(ctx, func(text string) { fmt.Fprintln(os.Stderr, text) })
 	if err != nil {
@@ -124,7 +124,7 @@ func TestHostVanishes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
 	var ranks []*exec.Cmd
 	var said []*bufio.Scanner

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"weft/internal/waittest"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
 )
@@ -83,7 +84,7 @@ func sorts(t *testing.T, out string, err error) {
 // run runs a command with variables added to the environment.
 func run(t *testing.T, env []string, args ...string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Env = append(os.Environ(), env...)
@@ -123,7 +124,7 @@ func TestSlurm(t *testing.T) {
 	})
 	t.Run("weft run in an allocation", func(t *testing.T) { // starts its agents by srun
 		weft := program(t, "weft/cmd/weft")
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 		defer cancel()
 		out, err := s.command(ctx, 0, "salloc", "--quiet", "-N3", "-n4", weft, "run", is, "-class", class()).CombinedOutput()
 		sorts(t, string(out), err)
@@ -155,7 +156,7 @@ type process struct {
 // begin starts a process with variables added to the environment.
 func begin(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Patience)
 	t.Cleanup(cancel)
 	p := &process{cmd: exec.CommandContext(ctx, args[0], args[1:]...)}
 	p.cmd.Env = append(os.Environ(), env...)
