@@ -136,7 +136,7 @@ func use(ctx context.Context, p *Proc, q *Port, name string, data []byte) error 
 // TestManySmallRegions: the number of regions that a process exposes and closes, one
 // after another, is not bounded by that of the mappings that it can have.
 func TestManySmallRegions(t *testing.T) {
-	const rounds = 1500
+	const rounds = 500
 	procs := joinAll(t, 2, &Config{Transport: "shm"})
 	runtime.GC()
 	all, _, _ := mapsOf(t)

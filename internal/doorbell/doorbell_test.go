@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"weft/internal/explore"
 	"weft/internal/transport"
 )
 
@@ -23,7 +24,7 @@ func doorbells(t testing.TB) map[string]transport.Doorbell {
 func TestNoRingIsLost(t *testing.T) {
 	for name, bell := range doorbells(t) {
 		t.Run(name, func(t *testing.T) {
-			const rounds = 20000
+			rounds := explore.Choose[int64](5000, 100000)
 			var sent, taken atomic.Int64
 			go func() {
 				for range rounds {

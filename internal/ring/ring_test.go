@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -108,6 +109,8 @@ func TestPairConcurrent(t *testing.T) {
 			binary.LittleEndian.PutUint64(b[:], i)
 			if p.Push(b[:8+i%90], nil) {
 				i++
+			} else {
+				runtime.Gosched()
 			}
 		}
 	})
@@ -115,6 +118,7 @@ func TestPairConcurrent(t *testing.T) {
 	for i := uint64(0); i < total; {
 		pkt, ok := c.Peek(0)
 		if !ok {
+			runtime.Gosched()
 			continue
 		}
 		if v := binary.LittleEndian.Uint64(pkt); v != i || len(pkt) != int(8+i%90) {
@@ -141,6 +145,8 @@ func TestInboxManyProducers(t *testing.T) {
 				binary.LittleEndian.PutUint64(b[:], i)
 				if s.Push(b[:8], b[8:8+i%150]) {
 					i++
+				} else {
+					runtime.Gosched()
 				}
 			}
 		})
@@ -150,6 +156,7 @@ func TestInboxManyProducers(t *testing.T) {
 	for n := 0; n < producers*each; {
 		from, pkt, ok := r.Peek(0)
 		if !ok {
+			runtime.Gosched()
 			continue
 		}
 		if v := binary.LittleEndian.Uint64(pkt); v != next[from] || len(pkt) != int(8+v%150) {
