@@ -106,6 +106,7 @@ func TestLabChooses(t *testing.T) {
 // TestLabClean: the hosts of a lab that was killed are removed by hand.
 func TestLabClean(t *testing.T) {
 	needsLab(t)
+	netlabtest.Alone(t, "weftlab lab clean") // which removes all that has no maker
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

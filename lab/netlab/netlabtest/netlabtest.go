@@ -5,6 +5,7 @@ package netlabtest
 
 import (
 	"errors"
+	"net"
 	"os"
 	"testing"
 
@@ -20,6 +21,19 @@ func Need(t testing.TB) {
 	if os.Getuid() != 0 {
 		t.Skip("hosts are network namespaces, which only root can make")
 	}
+}
+
+// Alone waits until no other process is in a test of a name, such as that of another gate, and keeps others out until
+// the test ends.
+func Alone(t testing.TB, name string) {
+	t.Helper()
+	var held net.Listener
+	Until(t, "no other process is in a test of "+name, func() (any, bool) {
+		l, err := net.Listen("unix", "@weft-test-"+name)
+		held = l
+		return err, err == nil
+	})
+	t.Cleanup(func() { held.Close() })
 }
 
 // New returns the hosts that a function makes, and removes them at the end of the test. It skips the test where

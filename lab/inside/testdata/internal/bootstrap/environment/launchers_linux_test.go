@@ -181,7 +181,8 @@ func finish(t *testing.T, processes []*process) (out string) {
 }
 
 // freePort returns a port that nothing listens on. It is below the range from which the system gives ports to
-// connections and listeners that ask for any, so that none of them takes it before the test's process listens.
+// connections and listeners that ask for any, and a socket of its name keeps it from other tests, also of another
+// gate, so that nothing takes it before the test's process listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	const (
@@ -190,8 +191,12 @@ func freePort(t *testing.T) string {
 	)
 	var err error
 	for range 100 {
-		var l net.Listener
 		port := fmt.Sprint(first + rand.IntN(end-first))
+		var mine, l net.Listener
+		if mine, err = net.Listen("unix", "@weft-test-port-"+port); err != nil {
+			continue
+		}
+		t.Cleanup(func() { mine.Close() })
 		if l, err = net.Listen("tcp", "127.0.0.1:"+port); err == nil {
 			l.Close()
 			return port
