@@ -54,7 +54,8 @@ internal/web
 internal/web/webtest
 internal/web/webtest/job .
 
-internal/record         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/monotime internal/sys
+internal/record         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/mailbox internal/monotime internal/sys
+internal/record/replay  internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/record
 internal/driver/duty    internal/monotime
 internal/driver         failure internal/counters internal/driver/duty internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/record internal/sys internal/timeline internal/transport internal/waitgraph
 internal/sharedmem      failure internal/driver internal/mem internal/transport

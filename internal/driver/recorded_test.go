@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"weft/internal/engine/msg"
-	"weft/internal/record"
+	"weft/internal/record/replay"
 )
 
 // What a recorded node has done is played back, and leads its engine to the same state: no
@@ -43,7 +43,7 @@ func TestRecordedNodeReplays(t *testing.T) {
 	}
 	n.ClosePort(r.ports[0])
 	n.Close(0)
-	got, err := record.Replay(&tape, nil)
+	got, err := replay.Play(&tape, nil)
 	if err != nil || got.States == 0 {
 		t.Errorf("replay: %d inputs, %d states compared: %v", got.Inputs, got.States, err)
 	}

@@ -9,11 +9,10 @@ import (
 	"weft/internal/engine/rma"
 )
 
-// errDamaged reports that an input does not say what to do.
-var errDamaged = errors.New("weft: the recording is damaged: it names what is not there")
+// ErrDamaged reports that an input does not say what to do.
+var ErrDamaged = errors.New("weft: the recording is damaged: it names what is not there")
 
-// apply hands an input to an engine. It returns an error if no such input is about what this one names. What the engine
-// returns is not looked at: in a replay it is as it was.
+// apply hands one of the inputs of Do to an engine. It returns an error if no such input is about what this one names.
 func (in *Input) apply(e *engine.Engine) error {
 	switch r := &in.Ref; {
 	case r.Port != nil && r.Block != nil:
@@ -24,8 +23,11 @@ func (in *Input) apply(e *engine.Engine) error {
 		return in.toPort(r.Port)
 	case r.Region != nil:
 		return in.toRegion(e, r.Region)
+	case r.Sync != nil && in.Do == CancelSync:
+		e.Coord.Cancel(r.Sync)
+		return nil
 	case r.op() != nil:
-		return in.toOperation(e)
+		return in.unknown()
 	}
 	switch in.Do {
 	case Resize:
@@ -38,10 +40,6 @@ func (in *Input) apply(e *engine.Engine) error {
 		e.Returned(in.Rank)
 	case Leave:
 		e.Leave()
-	case "since":
-		e.Since(in.Now)
-	case "advance":
-		e.Advance(in.Now)
 	case Retry:
 		e.Retry()
 	case Pause:
@@ -50,12 +48,6 @@ func (in *Input) apply(e *engine.Engine) error {
 		e.Msg.Drain()
 	case Knock:
 		e.RMA.Knock(in.Rank, uint32(in.N))
-	case "recv":
-		e.Recv(in.Now, in.Rank, in.Bytes)
-	case "wanted":
-		e.Wanted(nil)
-	case "return":
-		e.Return()
 	default:
 		return in.unknown()
 	}
@@ -63,7 +55,7 @@ func (in *Input) apply(e *engine.Engine) error {
 }
 
 // unknown reports that there is no such input, or that it is not about what it names.
-func (in *Input) unknown() error { return fmt.Errorf("%w: %q is not known", errDamaged, in.Do) }
+func (in *Input) unknown() error { return fmt.Errorf("%w: %q is not known", ErrDamaged, in.Do) }
 
 // toPort applies what is about a whole port.
 func (in *Input) toPort(p *msg.Port) error {
@@ -74,12 +66,6 @@ func (in *Input) toPort(p *msg.Port) error {
 		p.Revoke(in.Ranks, in.M, in.Rank, in.Name)
 	case Ask:
 		p.Ask()
-	case "thaw":
-		_ = p.Thaw()
-	case "restore":
-		_, _ = p.Restore(in.Bytes)
-	case "give":
-		p.Give(in.Rank, make([]byte, in.N))
 	default:
 		return in.unknown()
 	}
@@ -89,8 +75,6 @@ func (in *Input) toPort(p *msg.Port) error {
 // toMessage applies what is about a message operation.
 func (in *Input) toMessage(e *engine.Engine, p *msg.Port, op *msg.Op) error {
 	switch in.Do {
-	case "start":
-		begin(e, p, op)
 	case Cancel:
 		if p.Cancel(op) && len(op.Buf) > 0 {
 			e.Detach(op.Buf)
@@ -107,15 +91,6 @@ func (in *Input) toMessage(e *engine.Engine, p *msg.Port, op *msg.Op) error {
 	return nil
 }
 
-// begin starts a message operation.
-func begin(e *engine.Engine, p *msg.Port, op *msg.Op) {
-	if op.Kind == msg.Freeze {
-		e.Freeze(p, op)
-		return
-	}
-	p.Start(op)
-}
-
 // toBlock applies what is about a message on loan or a draft.
 func (in *Input) toBlock(p *msg.Port, b *msg.Block) error {
 	switch in.Do {
@@ -123,10 +98,6 @@ func (in *Input) toBlock(p *msg.Port, b *msg.Block) error {
 		b.Shorten(in.N)
 	case Discard:
 		p.Discard(in.Rank, b)
-	case "commit":
-		p.Commit(in.Rank, b)
-	case "release":
-		p.Release(b)
 	default:
 		return in.unknown()
 	}
@@ -148,31 +119,4 @@ func (in *Input) toRegion(e *engine.Engine, r *rma.Region) error {
 		return in.unknown()
 	}
 	return nil
-}
-
-// toOperation applies what is about an operation on memory or of coordination.
-func (in *Input) toOperation(e *engine.Engine) error {
-	r := &in.Ref
-	switch {
-	case in.Do == "access" && r.RMA != nil:
-		e.RMA.Start(r.RMA)
-	case in.Do == "cancel access" && r.RMA != nil:
-		giveUp(e, r.RMA)
-	case in.Do == "sync" && r.Sync != nil:
-		e.Coord.Start(in.Now, r.Sync)
-	case in.Do == CancelSync && r.Sync != nil:
-		e.Coord.Cancel(r.Sync)
-	default:
-		return in.unknown()
-	}
-	return nil
-}
-
-// giveUp takes an operation on memory back, and reports whether its effect is unknown.
-func giveUp(e *engine.Engine, op *rma.Op) (unknown bool) {
-	ok, unknown := e.RMA.Cancel(op)
-	if ok && len(op.Buf) > 0 {
-		e.Detach(op.Buf)
-	}
-	return unknown
 }

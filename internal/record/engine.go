@@ -54,15 +54,19 @@ func (e *Engine) Err() error {
 	return e.tape.err
 }
 
-// Do applies an input. It panics if there is no such input: the caller names what it is about.
+// Do applies one of the inputs that have no method of their own. It panics if there is no such input: the caller names
+// what it is about.
 func (e *Engine) Do(in Input) {
 	if e.tape != nil {
 		e.tape.note(in)
 	}
-	if err := in.apply(e.Engine); err != nil {
+	if err := e.Repeat(in); err != nil {
 		panic(err)
 	}
 }
+
+// Repeat is Do for an input from a recording: it is not noted, and one that makes no sense is an error.
+func (e *Engine) Repeat(in Input) error { return in.apply(e.Engine) }
 
 // Connect makes a peer reachable. What becomes of the packets that go by its lane is recorded, too.
 func (e *Engine) Connect(now monotime.Time, rank int, path engine.Path) {
@@ -162,7 +166,11 @@ func (e *Engine) Start(p *msg.Port, op *msg.Op) {
 	if e.tape != nil {
 		e.tape.note(Input{Do: "start", OK: op.Alone, Ref: Ref{Port: p, Msg: op}})
 	}
-	begin(e.Engine, p, op)
+	if op.Kind == msg.Freeze {
+		e.Freeze(p, op)
+		return
+	}
+	p.Start(op)
 }
 
 // Lent notes that an operation has handed out the block that it received into, if any.
@@ -244,7 +252,11 @@ func (e *Engine) CancelAccess(op *rma.Op) (unknown bool) {
 	if e.tape != nil {
 		e.tape.note(Input{Do: "cancel access", Ref: Ref{RMA: op}})
 	}
-	return giveUp(e.Engine, op)
+	ok, unknown := e.RMA.Cancel(op)
+	if ok && len(op.Buf) > 0 {
+		e.Detach(op.Buf)
+	}
+	return unknown
 }
 
 // Put writes a few bytes to a peer's region.

@@ -11,6 +11,7 @@ import (
 
 	"weft/internal/engine/wire"
 	"weft/internal/record"
+	"weft/internal/record/replay"
 )
 
 const simReplayHelp = `Repeats what the engine of a rank did in a real run, without the other ranks.
@@ -53,7 +54,7 @@ func simReplay(name string, log bool) error {
 	if log {
 		visit = func(e record.Input) { fmt.Println(describe(e)) }
 	}
-	r, err := record.Replay(f, visit)
+	r, err := replay.Play(f, visit)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,7 @@
-package record
+// Package replay plays back what package record has recorded. It calls the same methods of record.Engine as the driver.
+//
+// Tested in replay_test.go.
+package replay
 
 import (
 	"bufio"
@@ -16,6 +19,7 @@ import (
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
 	"weft/internal/mem"
+	"weft/internal/record"
 )
 
 // ErrDiverged reports that an engine did not do what the recording says: this
@@ -27,13 +31,13 @@ var ErrDiverged = errors.New("weft: the engine has not done what was recorded")
 type Result struct {
 	Inputs, States int // played, and states compared
 	Hash           uint64
-	Engine         *engine.Engine
+	Engine         *record.Engine
 }
 
-// Replay plays a recording. Visit, if not nil, sees each input before it is
+// Play plays a recording. Visit, if not nil, sees each input before it is
 // played. A recording that ends in the middle of a line, because its process
 // was killed, is played as far as it goes.
-func Replay(r io.Reader, visit func(Input)) (Result, error) {
+func Play(r io.Reader, visit func(record.Input)) (Result, error) {
 	p := &player{in: json.NewDecoder(bufio.NewReader(r)), visit: visit, ops: map[int]any{}, blocks: map[int]*msg.Block{},
 		regions: map[uint32]*rma.Region{}}
 	for {
@@ -56,7 +60,7 @@ func Replay(r io.Reader, visit func(Input)) (Result, error) {
 type player struct {
 	Result
 	in      *json.Decoder
-	visit   func(Input)
+	visit   func(record.Input)
 	ports   []*msg.Port
 	ops     map[int]any
 	blocks  map[int]*msg.Block
@@ -66,7 +70,7 @@ type player struct {
 	failed  error // met inside the engine
 }
 
-func (p *player) next() (e Input, err error) {
+func (p *player) next() (e record.Input, err error) {
 	if err = p.in.Decode(&e); err == nil {
 		p.Inputs++
 		if p.visit != nil {
@@ -77,7 +81,7 @@ func (p *player) next() (e Input, err error) {
 }
 
 // inside returns the next input, which the engine has found out itself.
-func (p *player) inside(do Kind) Input {
+func (p *player) inside(do record.Kind) record.Input {
 	e, err := p.next()
 	if err == nil && e.Do != do {
 		err = fmt.Errorf("%w: it asks for %q", ErrDiverged, do)
@@ -96,7 +100,7 @@ func diverged(what string, got, want any) error {
 }
 
 // play applies an input, and compares what came of it.
-func (p *player) play(in Input) (err error) {
+func (p *player) play(in record.Input) (err error) {
 	if err := p.resolve(&in); err != nil {
 		return err
 	}
@@ -124,7 +128,7 @@ func (p *player) play(in Input) (err error) {
 	case "open", "object", "expose", "mailbox", "put":
 		err = p.make(&in)
 	default:
-		err = in.apply(p.Engine)
+		err = p.call(&in)
 	}
 	if err == nil {
 		err = p.failed
@@ -133,30 +137,30 @@ func (p *player) play(in Input) (err error) {
 }
 
 // resolve finds what the numbers of an input stand for, and makes the operation that it starts.
-func (p *player) resolve(in *Input) error {
+func (p *player) resolve(in *record.Input) error {
 	r := &in.Ref
 	if in.Port < 0 || in.Port > len(p.ports) {
-		return errDamaged
+		return record.ErrDamaged
 	}
 	if in.Port > 0 {
 		r.Port = p.ports[in.Port-1]
 	}
-	if in.Do == Down {
+	if in.Do == record.Down {
 		in.Cause = errors.New(in.Name)
 	}
 	if err := p.operation(in); err != nil {
 		return err
 	}
 	switch in.Do {
-	case Withdraw, Room:
+	case record.Withdraw, record.Room:
 		r.Region = p.regions[in.Region]
-	case Fetch, Fetched:
+	case record.Fetch, record.Fetched:
 		if r.Msg != nil && len(r.Msg.Buf) != in.N {
 			r.Msg.Buf = make([]byte, in.N)
 		}
-	case "release", "commit", Discard, Shorten:
+	case "release", "commit", record.Discard, record.Shorten:
 		r.Block = p.blocks[in.Block]
-		if in.Do != Shorten {
+		if in.Do != record.Shorten {
 			delete(p.blocks, in.Block)
 		}
 	}
@@ -164,7 +168,7 @@ func (p *player) resolve(in *Input) error {
 }
 
 // operation finds, or makes, the operation of an input.
-func (p *player) operation(in *Input) error {
+func (p *player) operation(in *record.Input) error {
 	if in.Op == 0 {
 		return nil
 	}
@@ -188,7 +192,7 @@ func (p *player) operation(in *Input) error {
 		case n > 0 && n <= len(p.objects):
 			op.Object = p.objects[n-1]
 		case n != 0 || op.Kind != coord.Bind:
-			return errDamaged
+			return record.ErrDamaged
 		}
 		p.ops[in.Op] = op
 	}
@@ -200,28 +204,69 @@ func (p *player) operation(in *Input) error {
 	case *coord.Op:
 		in.Ref.Sync = op
 	default:
-		return errDamaged
+		return record.ErrDamaged
 	}
 	return nil
 }
 
-func (p *player) begin(in Input) error {
+func (p *player) begin(in record.Input) error {
 	c := in.Engine
 	if p.Engine != nil || c == nil || c.Size < 1 || c.Rank < 0 || c.Rank >= c.Size {
-		return errDamaged
+		return record.ErrDamaged
 	}
-	p.Engine = engine.New(engine.Config{
+	e := record.New(nil, engine.Config{
 		Rank: c.Rank, Size: c.Size, MaxQueue: c.MaxQueue, Job: c.Job, Secret: c.Secret, Incarnation: c.Incarnation,
 		Link: c.Link,
 		Rand: func() uint64 { return p.inside("random").Random },
 	})
+	p.Engine = &e
+	return nil
+}
+
+// call makes a call without a result to compare.
+func (p *player) call(in *record.Input) error {
+	e := p.Engine
+	switch r := &in.Ref; {
+	case in.Do == "recv":
+		e.Recv(in.Now, in.Rank, in.Bytes)
+	case in.Do == "since":
+		e.Since(in.Now)
+	case in.Do == "advance":
+		e.Advance(in.Now)
+	case in.Do == "wanted":
+		e.Wanted(in.Now, nil)
+	case in.Do == "return":
+		e.Return(in.Now)
+	case in.Do == "access" && r.RMA != nil:
+		e.Access(r.RMA)
+	case in.Do == "cancel access" && r.RMA != nil:
+		e.CancelAccess(r.RMA)
+	case in.Do == "sync" && r.Sync != nil:
+		e.Coordinate(in.Now, r.Sync)
+	case r.Port == nil:
+		return e.Repeat(*in)
+	case in.Do == "thaw":
+		_ = e.Thaw(r.Port) // what failed in the recorded run fails again
+	case in.Do == "restore":
+		_ = e.Restore(r.Port, in.Bytes) // the same
+	case in.Do == "give":
+		e.Give(r.Port, in.Rank, make([]byte, in.N))
+	case in.Do == "start" && r.Msg != nil:
+		e.Start(r.Port, r.Msg)
+	case in.Do == "commit" && r.Block != nil:
+		e.Commit(r.Port, in.Rank, r.Block)
+	case in.Do == "release" && r.Block != nil:
+		e.Release(r.Port, r.Block)
+	default:
+		return e.Repeat(*in)
+	}
 	return nil
 }
 
 // connect makes a peer reachable. The player stands for its lane.
-func (p *player) connect(in Input) error {
+func (p *player) connect(in record.Input) error {
 	if in.Path == nil {
-		return errDamaged
+		return record.ErrDamaged
 	}
 	path := *in.Path
 	if in.OK {
@@ -232,7 +277,7 @@ func (p *player) connect(in Input) error {
 }
 
 // finished takes back an operation that must have ended.
-func (p *player) finished(in *Input) error {
+func (p *player) finished(in *record.Input) error {
 	same := false
 	switch r := &in.Ref; {
 	case r.Msg != nil:
@@ -249,14 +294,14 @@ func (p *player) finished(in *Input) error {
 }
 
 // lend keeps a block that a port lends, for the inputs about it.
-func (p *player) lend(in *Input) error {
+func (p *player) lend(in *record.Input) error {
 	var b *msg.Block
 	what := "the message"
 	switch r := &in.Ref; {
 	case in.Do == "lend" && r.Msg != nil:
 		b = r.Msg.Block
 	case r.Port == nil:
-		return errDamaged
+		return record.ErrDamaged
 	case in.Do == "next":
 		what = "the next message"
 		b, _ = r.Port.Next(in.Rank)
@@ -272,7 +317,7 @@ func (p *player) lend(in *Input) error {
 }
 
 // make applies what makes a port, an object or a region, and a Put. What failed in the recorded run fails again.
-func (p *player) make(in *Input) error {
+func (p *player) make(in *record.Input) error {
 	rm := p.Engine.RMA
 	switch {
 	case in.Do == "open" && in.Open != nil:
@@ -290,14 +335,14 @@ func (p *player) make(in *Input) error {
 		bytes := mem.Aligned(in.N)
 		box, err := mailbox.New(bytes, *in.Box)
 		if err != nil {
-			return errDamaged
+			return record.ErrDamaged
 		}
 		p.keep(rm.ExposeMailbox(in.Name, box, bytes, in.Region, in.OK))
 	case in.Do == "put" && in.RMA != nil && in.N <= wire.MaxPut:
 		a := in.RMA
 		_ = rm.Put(in.Rank, in.Region, a.Key, a.Off, make([]byte, in.N), a.Lock, a.Epoch)
 	default:
-		return errDamaged
+		return record.ErrDamaged
 	}
 	return nil
 }

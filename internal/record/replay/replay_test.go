@@ -1,4 +1,4 @@
-package record
+package replay
 
 import (
 	"bytes"
@@ -12,13 +12,14 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/engine/msg"
 	"weft/internal/monotime"
+	"weft/internal/record"
 )
 
 // A pair is two engines that send each other messages over a network that loses every seventh
 // packet. The first one is recorded.
 type pair struct {
 	*testing.T
-	engines [2]*Engine // the first one is recorded
+	engines [2]*record.Engine // the first one is recorded
 	ports   [2]*msg.Port
 	now     monotime.Time
 	sent    int // packets
@@ -33,9 +34,9 @@ func newPair(t *testing.T, guard link.Guard, file *bytes.Buffer) *pair {
 		}
 	}
 	c := &pair{T: t, now: 1}
-	first := New(file, cfg(0))
-	second := New(nil, cfg(1))
-	c.engines = [2]*Engine{&first, &second}
+	first := record.New(file, cfg(0))
+	second := record.New(nil, cfg(1))
+	c.engines = [2]*record.Engine{&first, &second}
 	path := engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 2}
 	c.engines[0].Connect(c.now, 1, path)
 	c.engines[1].Connect(c.now, 0, engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 1})
@@ -100,8 +101,8 @@ func (c *pair) arrive(to int, b []byte) {
 	c.engines[to].Recv(c.now, engine.Trusted, b)
 }
 
-// record returns the recording of an engine, and the fingerprint of its last state.
-func record(t *testing.T, guard link.Guard) (tape []byte, last uint64) {
+// recording returns the recording of an engine, and the fingerprint of its last state.
+func recording(t *testing.T, guard link.Guard) (tape []byte, last uint64) {
 	var file bytes.Buffer
 	c := newPair(t, guard, &file)
 	for i := range 600 {
@@ -122,9 +123,9 @@ func TestReplay(t *testing.T) {
 }
 
 func replay(t *testing.T, guard link.Guard) {
-	tape, last := record(t, guard)
+	tape, last := recording(t, guard)
 	seen := 0
-	r, err := Replay(bytes.NewReader(tape), func(Input) { seen++ })
+	r, err := Play(bytes.NewReader(tape), func(record.Input) { seen++ })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,14 +140,14 @@ func replay(t *testing.T, guard link.Guard) {
 // TestSecretIsNotRecorded: neither the job's secret nor anything that was made with it is
 // in a recording.
 func TestSecretIsNotRecorded(t *testing.T) {
-	tape, _ := record(t, link.Tagged)
+	tape, _ := recording(t, link.Tagged)
 	if bytes.Contains(tape, []byte(base64.StdEncoding.EncodeToString([]byte("secret")))) {
 		t.Error("it is in the recording")
 	}
 	jobs := link.NewSelf(1, 0, 1, []byte("secret"))
 	var recordings *link.Self
 	good := 0
-	if _, err := Replay(bytes.NewReader(tape), func(e Input) {
+	if _, err := Play(bytes.NewReader(tape), func(e record.Input) {
 		switch e.Do {
 		case "engine":
 			recordings = link.NewSelf(1, 0, 1, e.Engine.Secret)
@@ -165,14 +166,14 @@ func TestSecretIsNotRecorded(t *testing.T) {
 
 // TestDivergence: it is noticed when a packet or a message is missing.
 func TestDivergence(t *testing.T) {
-	tape, _ := record(t, link.Tagged)
+	tape, _ := recording(t, link.Tagged)
 	lines := strings.SplitAfter(string(tape), "\n")
 	for i := 20; i < len(lines)-2; i += len(lines) / 10 {
 		for !strings.Contains(lines[i], `"recv"`) && !strings.Contains(lines[i], `"give"`) {
 			i++
 		}
 		without := strings.Join(append(append([]string{}, lines[:i]...), lines[i+1:]...), "")
-		if _, err := Replay(strings.NewReader(without), nil); err == nil {
+		if _, err := Play(strings.NewReader(without), nil); err == nil {
 			t.Errorf("without event %d, %.80s: nothing is noticed", i, lines[i])
 		}
 	}
@@ -180,19 +181,19 @@ func TestDivergence(t *testing.T) {
 	if changed == string(tape) {
 		t.Fatal("the event is not there")
 	}
-	if _, err := Replay(strings.NewReader(changed), nil); err != nil && !errors.Is(err, ErrDiverged) {
+	if _, err := Play(strings.NewReader(changed), nil); err != nil && !errors.Is(err, ErrDiverged) {
 		t.Error(err)
 	}
 }
 
 // TestCut: a recording that ends in the middle of an event is played up to there.
 func TestCut(t *testing.T) {
-	tape, _ := record(t, link.Tagged)
-	whole, err := Replay(bytes.NewReader(tape), nil)
+	tape, _ := recording(t, link.Tagged)
+	whole, err := Play(bytes.NewReader(tape), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(bytes.NewReader(tape[:len(tape)/2]), nil)
+	r, err := Play(bytes.NewReader(tape[:len(tape)/2]), nil)
 	if err != nil || r.Inputs == 0 || r.Inputs >= whole.Inputs {
 		t.Errorf("%d events, %v", r.Inputs, err)
 	}
@@ -211,6 +212,6 @@ func FuzzReplay(f *testing.F) {
 		if bytes.Contains(b, []byte(`"N":`)) || bytes.Contains(b, []byte(`"Len"`)) || bytes.Contains(b, []byte(`"Kind"`)) {
 			return // sizes are believed: a recording is not from a stranger
 		}
-		Replay(bytes.NewReader(b), nil)
+		Play(bytes.NewReader(b), nil)
 	})
 }
