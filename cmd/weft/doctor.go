@@ -37,7 +37,6 @@ prints the page.
 EXAMPLES
   weft doctor
   weft doctor -hosts a,b,node[01-16]
-  weft doctor -svg hosts.svg              draw the latency and bandwidth of all pairs
   weftlab lab -hosts 3 -- weft doctor
   srun -N 8 weft doctor
   weft k8s -n 8 -image registry.example/weft:1 -- /program doctor | kubectl apply -f -
@@ -52,7 +51,6 @@ type doctorFlags struct {
 	hosts     hostFlags
 	job       launch.Job
 	transport string
-	svg       string
 	json      bool
 }
 
@@ -66,7 +64,6 @@ func doctorCommand() *ffcli.Command {
 	fs.BoolVar(&f.job.Copy, "copy", false, "copy weft to hosts that do not have it, and remove it afterwards")
 	fs.IntVar(&f.n, "n", 0, "number of ranks (default: one on each host, or two if there is one host)")
 	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp or tcp")
-	fs.StringVar(&f.svg, "svg", "", "draw the latency and bandwidth of all pairs to this file")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	return &ffcli.Command{
 		Name:       "doctor",
@@ -87,10 +84,8 @@ func doctorCommand() *ffcli.Command {
 const maxDoctorRanks = 256
 
 func (f *doctorFlags) run(ctx context.Context) error {
-	switch f.transport {
-	case "auto", "shm", "eth", "udp", "tcp":
-	default:
-		return fmt.Errorf("doctor: -transport %q: must be auto, shm, eth, udp or tcp", f.transport)
+	if err := checkTransport("doctor", f.transport); err != nil {
+		return err
 	}
 	if started() {
 		if f.n != 0 || f.transport != "auto" {
@@ -138,16 +133,9 @@ func (f *doctorFlags) place() error {
 	return nil
 }
 
-// tell draws conclusions from a report, and prints it and, if asked for, a picture.
+// tell draws conclusions from a report, and prints it.
 func (f *doctorFlags) tell(report *doctor.Report) error {
 	report.Diagnose()
-	if f.svg != "" {
-		var picture bytes.Buffer
-		report.WriteSVG(&picture)
-		if err := os.WriteFile(f.svg, picture.Bytes(), 0o666); err != nil {
-			return err
-		}
-	}
 	if f.json {
 		return json.NewEncoder(os.Stdout).Encode(report)
 	}

@@ -127,11 +127,7 @@ func (f *perfFlags) check() error {
 	if n := slices.Min(f.spec.Sizes); f.spec.Op != "send" && n < 1 {
 		return fmt.Errorf("perf: -op %s takes at least 1 byte", f.spec.Op)
 	}
-	switch f.transport {
-	case "auto", "shm", "eth", "udp", "tcp":
-		return nil
-	}
-	return fmt.Errorf("perf: -transport %q: must be auto, shm, eth, udp or tcp", f.transport)
+	return checkTransport("perf", f.transport)
 }
 
 // run starts the two ranks, and prints what rank 0 reports.
@@ -201,14 +197,17 @@ func (f *perfFlags) tell(rows []perfRow) error {
 
 // join makes this process a rank of a job that another launcher has started. It does not return.
 func (f *perfFlags) join() {
-	weft.Main(func(ctx context.Context, p *weft.Proc) error {
-		rows, err := measurePair(ctx, p, f.spec)
-		if err != nil || p.Rank() > 0 {
-			return err
-		}
-		return f.tell(rows)
-	})
+	weft.Main(func(ctx context.Context, p *weft.Proc) error { return measured(ctx, p, f.spec, f.tell) })
 	os.Exit(0)
+}
+
+// measured measures as a rank. Rank 0 hands the results to tell.
+func measured(ctx context.Context, p *weft.Proc, spec perfSpec, tell func([]perfRow) error) error {
+	rows, err := measurePair(ctx, p, spec)
+	if err != nil || p.Rank() > 0 {
+		return err
+	}
+	return tell(rows)
 }
 
 // perfRank is the main function of a rank of weft perf, if this process is one.
@@ -222,11 +221,7 @@ func perfRank() bool {
 		if err := json.Unmarshal([]byte(text), &spec); err != nil {
 			return errors.Join(errors.New("perf: "+envPerf), err)
 		}
-		rows, err := measurePair(ctx, p, spec)
-		if err != nil || p.Rank() > 0 {
-			return err
-		}
-		return cli.PrintJSON(rows)
+		return measured(ctx, p, spec, cli.PrintJSON[perfRow])
 	})
 	return true
 }

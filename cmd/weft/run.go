@@ -168,6 +168,15 @@ func (f *runFlags) apply(job *launch.Job) (by string, err error) {
 	return by, nil
 }
 
+// checkTransport returns an error of a command if there is no such transport.
+func checkTransport(command, name string) error {
+	switch weft.Transport(name) {
+	case weft.TransportAuto, weft.TransportShm, weft.TransportEth, weft.TransportUDP, weft.TransportTCP:
+		return nil
+	}
+	return fmt.Errorf("%s: -transport %q: must be auto, shm, eth, udp or tcp", command, name)
+}
+
 // maxRanks bounds a job.
 const maxRanks = 1 << 16
 
@@ -175,10 +184,8 @@ func runJob(ctx context.Context, job launch.Job, restarts int, args []string) er
 	if len(args) == 0 {
 		return errors.New("run: which program? For example: weft run -n 4 ./examples/hello")
 	}
-	switch weft.Transport(job.Transport) {
-	case weft.TransportAuto, weft.TransportShm, weft.TransportEth, weft.TransportUDP, weft.TransportTCP:
-	default:
-		return fmt.Errorf("run: -transport %q: must be auto, shm, eth, udp or tcp", job.Transport)
+	if err := checkTransport("run", job.Transport); err != nil {
+		return err
 	}
 	if job.N < 1 || job.N > maxRanks {
 		return fmt.Errorf("run: -n %d: must be from 1 to %d", job.N, maxRanks)

@@ -69,9 +69,6 @@ func simProgram(ctx context.Context, o job.Order, args []string) error {
 		return err
 	}
 	defer release()
-	if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
-		warnShared(args[0])
-	}
 	for _, file := range []*string{&o.Log, &o.SVG, &o.Trace, &o.Timeline} {
 		*file = cli.Absolute(*file)
 	}

@@ -4,9 +4,6 @@ package main
 
 import (
 	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,28 +47,5 @@ func TestSimReport(t *testing.T) {
 	out, stderr, status := runWeft(t, "sim", "-n", "3", "../../examples/hello")
 	if status != 0 || strings.Count(out, "hello from rank") != 3 || !strings.Contains(stderr, "virtual time") {
 		t.Errorf("status %d: %s\n%s", status, out, stderr)
-	}
-}
-
-// TestSharedVariables: package-level variables that functions change are named.
-func TestSharedVariables(t *testing.T) {
-	const src = `package main
-var counter, limit, list, fixed = 0, 3, []int{1}, 7
-var state struct{ n int }
-func f() { counter++; local := 1; local = 2; _ = local }
-func g() { p := &limit; *p = 2; list[0] = 1 }
-func h(fixed int) { fixed = 3; var state int; state = 2; _ = state }
-`
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, "x.go", src, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Join(sharedVariables(fset, []*ast.File{f}), "\n")
-	for name, want := range map[string]bool{"counter": true, "limit": true, "list": true, "fixed": false,
-		"state": false, "local": false} {
-		if strings.Contains(lines, "variable "+name+" ") != want {
-			t.Errorf("%s: %t, want %t:\n%s", name, !want, want, lines)
-		}
 	}
 }

@@ -80,7 +80,7 @@ func TestDeaths(t *testing.T) {
 func TestLauncherIsGone(t *testing.T) {
 	a, b := net.Pipe()
 	go func() {
-		newConn(a).write(line{Op: "job", Job: &jobLine{Size: 1}})
+		newConn(a).write(line{Op: "job", Job: &Job{Size: 1}})
 		newConn(a).read()
 		a.Close()
 	}()
@@ -216,7 +216,7 @@ func TestQuestionBeforeAnswer(t *testing.T) {
 	a, b := net.Pipe()
 	server := newConn(a)
 	defer a.Close()
-	go func() { _ = server.write(line{Op: "job", Job: &jobLine{Size: 1}}) }() // Join reads it
+	go func() { _ = server.write(line{Op: "job", Job: &Job{Size: 1}}) }() // Join reads it
 	l, err := Join(b)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 )
 
 // The launcher and each of its ranks exchange lines of JSON over a Unix stream socket:
@@ -38,33 +37,15 @@ const maxKeys = 64
 
 // line is one line in either direction.
 type line struct {
-	Op    string   `json:"op"` // as above
-	Seq   uint64   `json:"seq,omitempty"`
-	Rank  int      `json:"rank,omitempty"`
-	Key   string   `json:"key,omitempty"`
-	Value string   `json:"value,omitempty"`
-	Told  []int    `json:"told,omitempty"`  // return: ranks that know; missing: ranks that have not come
-	Bytes []byte   `json:"bytes,omitempty"` // record
-	Job   *jobLine `json:"job,omitempty"`
-	Join  *Member  `json:"join,omitempty"`
-}
-
-// jobLine is a Job in a line.
-type jobLine struct {
-	Rank, Size, Local, Crowd int
-	ID                       uint64
-	Secret                   []byte
-	Host, Bind               string
-	Transport                string
-	Liveness                 time.Duration
-}
-
-// line returns the line that sends the job to a rank.
-func (j Job) line() line {
-	return line{Op: "job", Job: &jobLine{
-		Rank: j.Rank, Size: j.Size, Local: j.Local, Crowd: j.Crowd, ID: j.ID, Secret: j.Secret,
-		Host: j.Host, Bind: j.Bind, Transport: j.Transport, Liveness: j.Liveness,
-	}}
+	Op    string  `json:"op"` // as above
+	Seq   uint64  `json:"seq,omitempty"`
+	Rank  int     `json:"rank,omitempty"`
+	Key   string  `json:"key,omitempty"`
+	Value string  `json:"value,omitempty"`
+	Told  []int   `json:"told,omitempty"`  // return: ranks that know; missing: ranks that have not come
+	Bytes []byte  `json:"bytes,omitempty"` // record
+	Job   *Job    `json:"job,omitempty"`
+	Join  *Member `json:"join,omitempty"`
 }
 
 // job returns the job of a line, or ErrProtocol if there is none that makes sense.
@@ -76,10 +57,7 @@ func (l line) job() (Job, error) {
 	if j.Size < 1 || j.Rank < 0 || j.Rank >= j.Size {
 		return Job{}, fmt.Errorf("%w: rank %d of %d", ErrProtocol, j.Rank, j.Size)
 	}
-	return Job{
-		Rank: j.Rank, Size: j.Size, Local: j.Local, Crowd: j.Crowd, ID: j.ID, Secret: j.Secret,
-		Host: j.Host, Bind: j.Bind, Transport: j.Transport, Liveness: j.Liveness,
-	}, nil
+	return *j, nil
 }
 
 // ErrExited is why a rank is down that has left the job and ended with status 0.

@@ -76,7 +76,7 @@ func (s *Server) serve(rank int, r *served, ready <-chan struct{}) error {
 	defer r.c.Close()
 	defer close(r.over)
 	r.mu.Lock()
-	err := r.c.write(s.jobs[rank].line())
+	err := r.c.write(line{Op: "job", Job: &s.jobs[rank]})
 	r.mu.Unlock()
 	if err != nil {
 		return nil // the process has ended, or it does not use weft: its exit status tells more

@@ -277,7 +277,7 @@ func FuzzParse(f *testing.F) {
 			texts = append(texts, e.Text)
 		}
 		for _, text := range texts {
-			if text != printable(text) {
+			if text != Printable(text) {
 				t.Errorf("%q", text)
 			}
 		}

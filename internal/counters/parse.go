@@ -135,10 +135,10 @@ func (h *Histogram) classes() (list []Class) {
 
 // cut returns the text before the first zero, without what a terminal could mistake for
 // orders.
-func cut(b []byte) string { return printable(string(text(b))) }
+func cut(b []byte) string { return Printable(string(text(b))) }
 
-// printable replaces what a terminal might take for a command.
-func printable(s string) string {
+// Printable returns a text in which what is not to be printed, such as control characters, is replaced.
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r

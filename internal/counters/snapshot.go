@@ -97,29 +97,29 @@ type Class struct {
 
 // Clean makes a snapshot that another process has sent one whose texts can be printed.
 func (s *Snapshot) Clean() {
-	s.Job = printable(s.Job)
-	s.Host = printable(s.Host)
-	s.Program = printable(s.Program)
+	s.Job = Printable(s.Job)
+	s.Host = Printable(s.Host)
+	s.Program = Printable(s.Program)
 	for i := range s.Transports {
-		s.Transports[i].Name = printable(s.Transports[i].Name)
+		s.Transports[i].Name = Printable(s.Transports[i].Name)
 	}
 	for i := range s.Waits {
-		s.Waits[i].Operation = printable(s.Waits[i].Operation)
+		s.Waits[i].Operation = Printable(s.Waits[i].Operation)
 	}
 	for i := range s.Waiting {
 		w := &s.Waiting[i]
-		w.Operation = printable(w.Operation)
-		w.Name = printable(w.Name)
+		w.Operation = Printable(w.Operation)
+		w.Name = Printable(w.Name)
 		w.Peer = max(w.Peer, -1)
 	}
 	for i := range s.Errors {
-		s.Errors[i].Text = printable(s.Errors[i].Text)
+		s.Errors[i].Text = Printable(s.Errors[i].Text)
 		s.Errors[i].Peer = max(s.Errors[i].Peer, -1)
 	}
 	for i := range s.Peers {
 		p := &s.Peers[i]
-		p.Transport = printable(p.Transport)
-		p.State = printable(p.State)
+		p.Transport = Printable(p.Transport)
+		p.State = Printable(p.State)
 		p.Rank = max(p.Rank, 0)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"weft/internal/sys"
 )
 
 // Diagnose fills in the findings of the report, the worst first.
@@ -92,7 +94,7 @@ func (d *diagnosis) host(h *Host) {
 var fastClocks = []string{"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"}
 
 // feature adds a finding about a feature of the kernel that a host lacks.
-func (d *diagnosis) feature(h *Host, f Feature) {
+func (d *diagnosis) feature(h *Host, f sys.Feature) {
 	what := fmt.Sprintf("no %s (%s), so no %s", f.Name, f.Missing, f.Use)
 	switch f.Name {
 	case "AF_PACKET":

@@ -29,8 +29,6 @@ var traits = []trait{
 		"grant it on both hosts: raw Ethernet needs it at both ends"},
 	{"limit of descriptors", Note, func(h *Host) string { return limit(h.Files) }, ""},
 	{"limit of processes", Note, func(h *Host) string { return limit(h.Processes) }, ""},
-	{"limit of locked memory", Note, func(h *Host) string { return limitBytes(h.Locked) }, ""},
-	{"size of /dev/shm", Note, func(h *Host) string { return bytesText(h.Shm) }, "do nothing: weft does not use it"},
 }
 
 // differences adds findings about traits that differ between hosts.

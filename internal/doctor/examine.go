@@ -33,16 +33,8 @@ func Examine(name, version string) Host {
 	limits := sys.ReadLimits()
 	h.Files = limits.Files
 	h.Processes = limits.Processes
-	h.Locked = limits.Locked
-	h.Shm, _, _ = sys.FileSystem("/dev/shm")
 	h.Receive, h.Send, _ = sys.Buffers(wantedBuffer)
-	for _, f := range sys.Features() {
-		seen := Feature{Name: f.Name, Use: f.Use}
-		if f.Err != nil {
-			seen.Missing = f.Err.Error()
-		}
-		h.Features = append(h.Features, seen)
-	}
+	h.Features = sys.Features()
 	h.Interfaces = interfaces()
 	return h
 }

@@ -1,6 +1,10 @@
 package doctor
 
-import "time"
+import (
+	"time"
+
+	"weft/internal/sys"
+)
 
 // A Report describes hosts and the paths between them.
 type Report struct {
@@ -17,33 +21,24 @@ type Rank struct {
 
 // A Host is what a rank has found out about the host that it runs on.
 type Host struct {
-	Name        string      `json:"name"`
-	Unheard     bool        `json:"unheard,omitempty"` // its rank did not report: nothing else is known
-	Weft        string      `json:"weft"`              // version of this program
-	Binary      string      `json:"binary"`            // first bytes of the program's SHA-256, which differ between builds
-	Kernel      string      `json:"kernel"`            // release
-	Machine     string      `json:"machine"`           // architecture, as uname says it
-	Processors  int         `json:"processors"`
-	CPUs        float64     `json:"cpus"` // processors that this process may use, by affinity and quota
-	Memory      uint64      `json:"memory_bytes"`
-	ClockSource string      `json:"clock_source,omitempty"`
-	User        int         `json:"user"`
-	Raw         bool        `json:"cap_net_raw"`
-	Files       uint64      `json:"limit_files"` // 2^64-1 means unlimited, here and in the next two
-	Processes   uint64      `json:"limit_processes"`
-	Locked      uint64      `json:"limit_locked_bytes"`
-	Shm         uint64      `json:"dev_shm_bytes"` // size of /dev/shm; 0 if there is none
-	Receive     int         `json:"udp_receive_buffer_bytes"`
-	Send        int         `json:"udp_send_buffer_bytes"`
-	Features    []Feature   `json:"features"`
-	Interfaces  []Interface `json:"interfaces"`
-}
-
-// A Feature is a facility of the kernel that weft uses.
-type Feature struct {
-	Name    string `json:"name"`
-	Use     string `json:"use"`
-	Missing string `json:"missing,omitempty"` // why it is not available
+	Name        string        `json:"name"`
+	Unheard     bool          `json:"unheard,omitempty"` // its rank did not report: nothing else is known
+	Weft        string        `json:"weft"`              // version of this program
+	Binary      string        `json:"binary"`            // first bytes of the program's SHA-256, which differ between builds
+	Kernel      string        `json:"kernel"`            // release
+	Machine     string        `json:"machine"`           // architecture, as uname says it
+	Processors  int           `json:"processors"`
+	CPUs        float64       `json:"cpus"` // processors that this process may use, by affinity and quota
+	Memory      uint64        `json:"memory_bytes"`
+	ClockSource string        `json:"clock_source,omitempty"`
+	User        int           `json:"user"`
+	Raw         bool          `json:"cap_net_raw"`
+	Files       uint64        `json:"limit_files"` // 2^64-1 means unlimited, here and in the next
+	Processes   uint64        `json:"limit_processes"`
+	Receive     int           `json:"udp_receive_buffer_bytes"`
+	Send        int           `json:"udp_send_buffer_bytes"`
+	Features    []sys.Feature `json:"features"`
+	Interfaces  []Interface   `json:"interfaces"`
 }
 
 // An Interface is a network interface of a host.

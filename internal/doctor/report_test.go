@@ -22,9 +22,9 @@ func good(name string) Host {
 	return Host{
 		Name: name, Weft: "v1.0.0", Binary: "0123456789ab", Kernel: "6.1.0", Machine: "x86_64", Processors: 64, CPUs: 64,
 		Memory: 256 << 30, ClockSource: "tsc",
-		Raw: true, Files: 1 << 20, Processes: 1 << 20, Locked: sys.Unlimited, Shm: 128 << 30, Receive: wantedBuffer,
+		Raw: true, Files: 1 << 20, Processes: 1 << 20, Receive: wantedBuffer,
 		Send: wantedBuffer,
-		Features: []Feature{{Name: "memfd", Use: "shared memory between the ranks of a host"},
+		Features: []sys.Feature{{Name: "memfd", Use: "shared memory between the ranks of a host"},
 			{Name: "UDP_GRO", Use: "batches of packets that the kernel joins"}},
 		Interfaces: []Interface{{Name: "eth0", MTU: 9000, Mbps: 100000, Driver: "mlx5_core",
 			Offloads: []string{"tso", "gso", "gro"}}},
@@ -63,10 +63,9 @@ func sick() *Report {
 	h.ClockSource = "hpet"
 	h.CPUs = 0.5
 	h.Features[1].Missing = "the kernel does not know it"
-	h.Features = append(h.Features, Feature{"AF_PACKET", "raw Ethernet", "it needs CAP_NET_RAW: operation not permitted"})
+	h.Features = append(h.Features, sys.Feature{Name: "AF_PACKET", Use: "raw Ethernet", Missing: "it needs CAP_NET_RAW: operation not permitted"})
 	r.Ranks[2].Host.Interfaces[0].MTU = 1500
 	r.Ranks[2].Host.Machine = "aarch64"
-	r.Ranks[2].Host.Shm = 64 << 20
 	r.Ranks[3].Host.Weft = "v0.9.0"
 	for i := range 3 { // nobody reaches n04
 		r.Ranks[i].Peers[2] = Peer{Rank: 3, Error: "silent for 3s"}
@@ -156,8 +155,6 @@ func TestDiagnose(t *testing.T) {
 		{func(r *Report) { r.Ranks[0].Peers[1].Offset = -time.Second }, Note, "a – c", "their clocks are 1s apart"},
 		{func(r *Report) { r.Ranks[3].Host.Binary = "b" }, Note, "d", "file of the program differs"},
 		{func(r *Report) { r.Ranks[3].Host.Kernel = "5.4" }, Note, "d", "kernel differs: 6.1.0 on a, b, c; 5.4 on d"},
-		{func(r *Report) { r.Ranks[3].Host.Locked = 64 << 10 }, Note, "d",
-			"limit of locked memory differs: unlimited on a, b, c; 64 KiB on d"},
 	} {
 		r := cluster("a", "b", "c", "d")
 		c.spoil(r)

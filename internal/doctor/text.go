@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -9,47 +10,36 @@ import (
 
 // WriteText writes the report as a page.
 func (r *Report) WriteText(w io.Writer) error {
-	t := &page{w: w}
+	var t page
 	hosts := r.Hosts()
 	t.printf("%s, %s\n\n", count(len(hosts), "host"), count(len(r.Ranks), "rank"))
 	t.hosts(hosts)
 	t.interfaces(hosts)
 	t.pairs(r.Pairs())
 	t.findings(r.Findings)
-	return t.err
+	_, err := t.WriteTo(w)
+	return err
 }
 
-// A page is a report that is being written.
-type page struct {
-	w   io.Writer
-	err error // the first
-}
+// A page is a report that is being written, to memory: nothing of it can fail.
+type page struct{ bytes.Buffer }
 
-func (t *page) printf(format string, args ...any) {
-	if t.err == nil {
-		_, t.err = fmt.Fprintf(t.w, format, args...)
-	}
-}
+func (t *page) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
 // table writes rows in columns.
 func (t *page) table(heads string, rows func(row func(cells ...string))) {
-	columns := tabwriter.NewWriter(t.w, 0, 0, 2, ' ', 0)
+	columns := tabwriter.NewWriter(t, 0, 0, 2, ' ', 0)
 	line := func(cells ...string) {
-		if t.err == nil {
-			_, t.err = fmt.Fprintln(columns, strings.TrimRight(strings.Join(cells, "\t"), "\t "))
-		}
+		fmt.Fprintln(columns, strings.TrimRight(strings.Join(cells, "\t"), "\t "))
 	}
 	line(heads)
 	rows(line)
-	if err := columns.Flush(); t.err == nil {
-		t.err = err
-	}
+	columns.Flush()
 	t.printf("\n")
 }
 
 func (t *page) hosts(hosts []*Host) {
-	const heads = "host\tweft\tkernel\tprocessors\tmemory\tdescriptors\tprocesses\tlocked memory\t/dev/shm\tUDP " +
-		"buffer\tCAP_NET_RAW\tmissing"
+	const heads = "host\tweft\tkernel\tprocessors\tmemory\tdescriptors\tprocesses\tUDP buffer\tCAP_NET_RAW\tmissing"
 	t.table(heads, func(row func(...string)) {
 		for _, h := range hosts {
 			if h.Unheard {
@@ -62,8 +52,7 @@ func (t *page) hosts(hosts []*Host) {
 			}
 			cpus := fmt.Sprintf("%.3g of %d", h.CPUs, h.Processors)
 			row(h.Name, h.Weft, h.Kernel+" "+h.Machine, cpus, bytesText(h.Memory),
-				limit(h.Files), limit(h.Processes), limitBytes(h.Locked),
-				bytesText(h.Shm), bytesText(uint64(h.Receive)), yes(h.Raw), missing)
+				limit(h.Files), limit(h.Processes), bytesText(uint64(h.Receive)), yes(h.Raw), missing)
 		}
 	})
 }

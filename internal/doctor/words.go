@@ -23,14 +23,6 @@ func limit(n uint64) string {
 	return fmt.Sprint(n)
 }
 
-// limitBytes returns how a limit in bytes is written.
-func limitBytes(n uint64) string {
-	if n == sys.Unlimited {
-		return "unlimited"
-	}
-	return bytesText(n)
-}
-
 // speed returns how the speed of an interface is written.
 func speed(mbps int) string {
 	switch {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"weft/internal/bootstrap"
+	"weft/internal/counters"
 	"weft/internal/sys"
 	"weft/internal/waitgraph"
 )
@@ -214,10 +215,10 @@ func ask(ctx context.Context, name string) (s Status, err error) {
 
 // clean removes control characters, which a terminal would interpret.
 func (s *Status) clean() {
-	s.By = waitgraph.Printable(s.By)
-	s.Program = waitgraph.Printable(s.Program)
+	s.By = counters.Printable(s.By)
+	s.Program = counters.Printable(s.Program)
 	for i := range s.Args {
-		s.Args[i] = waitgraph.Printable(s.Args[i])
+		s.Args[i] = counters.Printable(s.Args[i])
 	}
 }
 

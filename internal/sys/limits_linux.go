@@ -1,10 +1,6 @@
 package sys
 
-import (
-	"os"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // Unlimited is a limit that is none.
 const Unlimited = uint64(unix.RLIM_INFINITY)
@@ -13,7 +9,6 @@ const Unlimited = uint64(unix.RLIM_INFINITY)
 type Limits struct {
 	Files     uint64 // open descriptors of the process
 	Processes uint64 // processes and threads of the user
-	Locked    uint64 // bytes of memory that is locked
 }
 
 // ReadLimits returns the limits that count now; what cannot be read is Unlimited.
@@ -25,7 +20,7 @@ func ReadLimits() Limits {
 		}
 		return l.Cur
 	}
-	return Limits{read(unix.RLIMIT_NOFILE), read(unix.RLIMIT_NPROC), read(unix.RLIMIT_MEMLOCK)}
+	return Limits{read(unix.RLIMIT_NOFILE), read(unix.RLIMIT_NPROC)}
 }
 
 // MayOpenPackets reports whether this thread may open packet sockets, as raw Ethernet does (CAP_NET_RAW).
@@ -36,16 +31,6 @@ func MayOpenPackets() bool {
 		return false
 	}
 	return data[unix.CAP_NET_RAW/32].Effective>>(unix.CAP_NET_RAW%32)&1 == 1
-}
-
-// FileSystem returns how many bytes the file system of a directory has in all, and how
-// many are free.
-func FileSystem(dir string) (size, free uint64, err error) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
-	}
-	return s.Blocks * uint64(s.Bsize), s.Bavail * uint64(s.Bsize), nil
 }
 
 // Kernel returns the release of the kernel and the architecture of the machine.

@@ -11,25 +11,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Feature is something of the kernel that weft uses.
-type Feature struct {
-	Name string
-	Use  string // what weft uses it for
-	Err  error  // why it is not to be had; nil if it is
-}
-
 // Features tries each feature of the kernel that weft uses. It does not ask for the kernel's
 // version: a container may refuse a feature that its kernel has. Features that need a privilege
 // are tried as well.
 func Features() []Feature {
+	feature := func(name, use string, err error) Feature {
+		f := Feature{Name: name, Use: use}
+		if err != nil {
+			f.Missing = err.Error()
+		}
+		return f
+	}
 	gso, gro := probeUDP()
 	return []Feature{
-		{"memfd", "shared memory between the ranks of a host", probeMemory()},
-		{"process_vm_readv", "long messages between the ranks of a host in one copy", probeRead()},
-		{"epoll_pwait2", "waiting for less than a millisecond", probeWait()},
-		{"UDP_SEGMENT", "batches of packets that the kernel cuts", gso},
-		{"UDP_GRO", "batches of packets that the kernel joins", gro},
-		{"AF_PACKET", "raw Ethernet", probeSocket(unix.AF_PACKET, unix.SOCK_RAW)},
+		feature("memfd", "shared memory between the ranks of a host", probeMemory()),
+		feature("process_vm_readv", "long messages between the ranks of a host in one copy", probeRead()),
+		feature("epoll_pwait2", "waiting for less than a millisecond", probeWait()),
+		feature("UDP_SEGMENT", "batches of packets that the kernel cuts", gso),
+		feature("UDP_GRO", "batches of packets that the kernel joins", gro),
+		feature("AF_PACKET", "raw Ethernet", probeSocket(unix.AF_PACKET, unix.SOCK_RAW)),
 	}
 }
 

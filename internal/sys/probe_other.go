@@ -8,25 +8,16 @@ import "runtime"
 const Unlimited = ^uint64(0)
 
 // Limits are the most that this process, or its user, may have.
-type Limits struct{ Files, Processes, Locked uint64 }
+type Limits struct{ Files, Processes uint64 }
 
 // ReadLimits returns that nothing is limited: it is not known here.
-func ReadLimits() Limits { return Limits{Unlimited, Unlimited, Unlimited} }
+func ReadLimits() Limits { return Limits{Unlimited, Unlimited} }
 
 // MayOpenPackets returns false: there is no raw Ethernet here.
 func MayOpenPackets() bool { return false }
 
-// FileSystem returns ErrUnsupported.
-func FileSystem(string) (size, free uint64, err error) { return 0, 0, ErrUnsupported }
-
 // Kernel returns the name of the system.
 func Kernel() (release, machine string) { return runtime.GOOS, runtime.GOARCH }
-
-// A Feature is something of the kernel that weft uses.
-type Feature struct {
-	Name, Use string
-	Err       error
-}
 
 // Features returns nothing: between processes weft needs Linux.
 func Features() []Feature { return nil }

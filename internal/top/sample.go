@@ -129,7 +129,7 @@ func (s *Sample) merge(st *launch.Status) {
 		s.Jobs = append(s.Jobs, j)
 	}
 	j.Launcher = st.PID
-	j.By = waitgraph.Printable(st.By)
+	j.By = counters.Printable(st.By)
 	j.Program = filepath.Base(st.Program)
 	j.Started = st.Started
 	for i := range st.Ranks {
@@ -188,7 +188,7 @@ func (j *Job) finish(now time.Time) {
 			continue
 		}
 		if r.Waits == nil && r.State != Ended {
-			r.Waits = waits(r.Counts, now)
+			r.Waits = waitgraph.Asleep(r.Counts, now)
 		}
 		if r.Needs == "" && len(r.Waits) > 0 {
 			r.Needs = r.Waits[0].String()
@@ -203,15 +203,4 @@ func (j *Job) finish(now time.Time) {
 			}
 		}
 	}
-}
-
-// waits returns what the goroutines of a rank wait for, from its page of counters.
-func waits(s *counters.Snapshot, now time.Time) (list []waitgraph.Wait) {
-	for _, w := range s.Waiting {
-		list = append(list, waitgraph.Wait{
-			For: w.Operation, Name: w.Name, Phase: w.Phase, Rank: w.Peer, Seconds: max(now.Sub(w.Since).Seconds(), 0),
-		})
-	}
-	slices.SortFunc(list, func(a, b waitgraph.Wait) int { return cmp.Compare(b.Seconds, a.Seconds) })
-	return list
 }

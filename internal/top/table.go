@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"weft/internal/waitgraph"
+	"weft/internal/counters"
 )
 
 // A View says how the ranks of a job are shown.
@@ -124,7 +124,7 @@ func (j *Job) Rows(v View) (rows [][]string) {
 	for _, r := range ranks {
 		var row []string
 		for _, c := range columns {
-			row = append(row, waitgraph.Printable(c.text(r)))
+			row = append(row, counters.Printable(c.text(r)))
 		}
 		if strings.Contains(strings.Join(row, " "), v.Filter) {
 			rows = append(rows, row)
@@ -165,7 +165,7 @@ func (j *Job) Lines(pairs int) (lines []string) {
 		lines = append(lines, line)
 	}
 	for _, d := range j.Deadlocks {
-		lines = append(lines, "DEADLOCK: "+waitgraph.Printable(d))
+		lines = append(lines, "DEADLOCK: "+counters.Printable(d))
 	}
 	for _, r := range j.Ranks {
 		if r.Counts == nil {

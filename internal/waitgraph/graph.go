@@ -5,6 +5,7 @@
 package waitgraph
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -48,6 +49,18 @@ type Wait struct {
 	Rank    int     // the rank that it needs; AnyRank: any
 	Call    string  `json:",omitempty"` // in which call, if that tells more
 	Seconds float64 // since when
+}
+
+// Asleep returns what the goroutines of a rank sleep for by its page of counters, the longest wait first. It tells no
+// more of a lock or a barrier than its name.
+func Asleep(page *counters.Snapshot, now time.Time) (list []Wait) {
+	for _, w := range page.Waiting {
+		list = append(list, Wait{
+			For: w.Operation, Name: w.Name, Phase: w.Phase, Rank: w.Peer, Seconds: max(now.Sub(w.Since).Seconds(), 0),
+		})
+	}
+	slices.SortFunc(list, func(a, b Wait) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	return list
 }
 
 // AnyRank is the rank of a Wait that any rank can end.
@@ -106,42 +119,32 @@ func (r *Report) object(id uint64, home bool) *Object {
 type need struct {
 	ranks []int // all of them, if not any
 	any   bool
-	why   map[int]string // what they have to do with it
 }
 
 // needs returns the ranks on which a wait depends.
 func (g *Graph) needs(rank int, w Wait) need {
-	n := need{why: map[int]string{}}
-	add := func(r int, why string) {
-		n.ranks = append(n.ranks, r)
-		n.why[r] = why
-	}
+	var n need
 	switch {
 	case strings.HasSuffix(w.For, "lock"):
 		for r := range g.Ranks {
 			if t := g.Ranks[r].object(w.ID, false); t != nil && t.Holds && r != rank {
-				add(r, "which it holds")
+				n.ranks = append(n.ranks, r)
 			}
 		}
 		n.any = len(n.ranks) == 0 // it is being handed on
 	case w.For == "barrier":
-		members := g.members(rank, w.ID)
-		for _, r := range members {
+		for _, r := range g.members(rank, w.ID) {
 			if r == rank || r >= len(g.Ranks) {
 				continue
 			}
-			switch t := g.Ranks[r].object(w.ID, false); {
-			case g.Ranks[r].Ended != "":
-				add(r, "which has left")
-			case t == nil:
-				add(r, "which has not come to it")
-			case t.Arrived < w.Phase:
-				add(r, fmt.Sprintf("which has arrived at phase %d only", t.Arrived))
+			t := g.Ranks[r].object(w.ID, false)
+			if g.Ranks[r].Ended != "" || t == nil || t.Arrived < w.Phase { // it has left, or has not come
+				n.ranks = append(n.ranks, r)
 			}
 		}
 		n.any = len(n.ranks) == 0
 	case w.Rank != AnyRank:
-		add(w.Rank, "")
+		n.ranks = []int{w.Rank}
 	default:
 		n.any = true
 	}

@@ -18,14 +18,14 @@ func (l *Lab) Record(out io.Writer) (stop func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var captures []*sys.Capture
+	var captures []*capture
 	for _, h := range l.Hosts {
 		err := sys.InNetwork(h.Namespace, func() error {
 			ifc, err := net.InterfaceByName(Interface)
 			if err != nil {
 				return err
 			}
-			c, err := sys.OpenCapture(ifc.Index)
+			c, err := openCapture(ifc.Index)
 			captures = append(captures, c)
 			return err
 		})
@@ -42,7 +42,7 @@ func (l *Lab) Record(out io.Writer) (stop func() error, err error) {
 		all.Go(func() {
 			b := make([]byte, pcap.MaxFrame)
 			for {
-				n, err := c.Next(b)
+				n, err := c.next(b)
 				if err != nil {
 					return // closed
 				}
@@ -54,7 +54,7 @@ func (l *Lab) Record(out io.Writer) (stop func() error, err error) {
 	}
 	return func() error {
 		for _, c := range captures {
-			c.Close()
+			c.close()
 		}
 		all.Wait()
 		return failed

@@ -129,5 +129,5 @@ func (h Host) Forget() error {
 
 // SetOffload turns the offloads of a host's interface on or off: checksums, segmentation and joining of packets.
 func (h Host) SetOffload(on bool) error {
-	return sys.InNetwork(h.Namespace, func() error { return sys.SetOffload(Interface, on) })
+	return sys.InNetwork(h.Namespace, func() error { return setOffload(Interface, on) })
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"weft"
-	"weft/internal/sys"
 )
 
 // An ipushBench receives the messages of the other rank by PUSH or IPUSH under one of the conditions of
@@ -127,7 +126,7 @@ func (l *ipushBench) take() error {
 // use copies a message, and flushes the cache before, as the condition says.
 func (l *ipushBench) use(data []byte) {
 	if l.flush {
-		sys.FlushCache(data)
+		flushCache(data)
 	}
 	if l.copies {
 		copy(l.user, data)

@@ -1,10 +1,8 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,22 +39,11 @@ func addPage(report *waitgraph.Report, page directory.Rank, now time.Time) {
 	if !report.Silent {
 		return
 	}
-	for _, w := range pageWaits(page, now) {
+	for _, w := range waitgraph.Asleep(page.Snapshot, now) {
 		if w.Rank >= 0 && w.For != counters.Barrier.String() && w.For != counters.Lock.String() {
 			report.Waits = append(report.Waits, w)
 		}
 	}
-}
-
-// pageWaits returns what the goroutines of a rank sleep for by its page of counters, the longest wait first.
-func pageWaits(page directory.Rank, now time.Time) (list []waitgraph.Wait) {
-	for _, w := range page.Waiting {
-		list = append(list, waitgraph.Wait{
-			For: w.Operation, Name: w.Name, Phase: w.Phase, Rank: w.Peer, Seconds: max(now.Sub(w.Since).Seconds(), 0),
-		})
-	}
-	slices.SortFunc(list, func(a, b waitgraph.Wait) int { return cmp.Compare(b.Seconds, a.Seconds) })
-	return list
 }
 
 // silence says in words what the page of counters of a rank that did not answer, and the kernel, know about it.
@@ -66,7 +53,7 @@ func silence(page directory.Rank, now time.Time) string {
 		text = "stopped by a signal or a debugger"
 	}
 	var sleeps []string
-	for _, w := range pageWaits(page, now) {
+	for _, w := range waitgraph.Asleep(page.Snapshot, now) {
 		sleeps = append(sleeps, fmt.Sprintf("%s, for %.1f s", w, w.Seconds))
 	}
 	if len(sleeps) == 0 {

@@ -26,14 +26,14 @@ func (p *page) state() web.State {
 	}
 	g := waitgraph.New(ranks)
 	s := web.State{
-		Title: strings.Join(append([]string{waitgraph.Printable(status.Program)}, status.Args...), " "),
+		Title: strings.Join(append([]string{counters.Printable(status.Program)}, status.Args...), " "),
 		Live:  true, Seconds: now.Sub(status.Started).Seconds(), Stuck: g.Deadlocks, TimesOf: "round trips",
 	}
 	for i := range g.Ranks {
 		k := &g.Ranks[i]
 		rank := web.Rank{Host: k.Host, PID: k.PID, Ended: k.Ended, Stuck: g.Stuck(i), Doing: g.Doing(i)}
 		if page, ok := pages[i]; ok && k.Silent {
-			rank.Doing = waitgraph.Printable(silence(page, now))
+			rank.Doing = counters.Printable(silence(page, now))
 		}
 		if k.Counts != nil {
 			rank.Waited = waited(k.Counts)

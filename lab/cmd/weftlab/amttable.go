@@ -139,7 +139,7 @@ func (f *amtTableFlags) record(ctx context.Context, name, file string) error {
 		return err
 	}
 	defer release()
-	if cli.Watched() {
+	if watched() {
 		fmt.Fprintf(os.Stderr, "\r\033[K%s, class %s, %d ranks ", name, f.class, f.n)
 	}
 	var report strings.Builder
@@ -147,7 +147,7 @@ func (f *amtTableFlags) record(ctx context.Context, name, file string) error {
 		Program: program, Args: []string{"-class", f.class}, N: f.n, Env: []string{traceEnv(file)},
 		Stdout: io.Discard, Stderr: &report, Report: &report,
 	}, nil)
-	cli.ProgressEnds()
+	progressEnds()
 	if err == nil && result.Status != 0 {
 		first, _, _ := strings.Cut(report.String(), "\n")
 		err = fmt.Errorf("%s: %s", name, first)

@@ -72,8 +72,8 @@ func measureCommits(
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	show := cli.Progress()
-	defer cli.ProgressEnds()
+	show := progress()
+	defer progressEnds()
 	done := 0
 	return compare.Run(ctx, what, rounds, func(ctx context.Context, side compare.Side, m compare.Measurement) (float64, error) {
 		show(done/(2*len(what)), m.Name+", "+side.String())

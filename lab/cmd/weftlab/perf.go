@@ -10,7 +10,6 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"weft/internal/cli"
 	"weft/lab/perf"
 )
 
@@ -159,7 +158,7 @@ func measure(ctx context.Context, s *perfSettings) error {
 		return err
 	}
 	systems := append([]perf.System{perf.Weft}, s.systems...)
-	results := perf.Measure(ctx, s.spec, systems, cli.Progress())
+	results := perf.Measure(ctx, s.spec, systems, progress())
 	if s.spec.Test == "alltoall" {
 		results = append(results, pairs(ctx, s.spec)...)
 	}
@@ -173,7 +172,7 @@ func measure(ctx context.Context, s *perfSettings) error {
 func pairs(ctx context.Context, s perf.Spec) []perf.Result {
 	s.Exchanges *= s.N * (s.N - 1) / 2
 	s.N = 2
-	results := perf.Measure(ctx, s, []perf.System{perf.Weft}, cli.Progress())
+	results := perf.Measure(ctx, s, []perf.System{perf.Weft}, progress())
 	for i := range results {
 		results[i].System = "weft, 2 ranks"
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"weft/internal/cli"
 	"weft/lab/perf/breakdown"
 )
 
@@ -21,7 +20,7 @@ EXAMPLES
   weftlab lab -- weftlab perf breakdown -svg breakdown.svg -json`
 
 func measureBreakdown(ctx context.Context, s *perfSettings) error {
-	show := cli.Progress()
+	show := progress()
 	ways, err := breakdown.Run(ctx, s.spec.Rounds, func(round int) { show(round, "every path") })
 	if err != nil {
 		return err

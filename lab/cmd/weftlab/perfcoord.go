@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 
 	"weft"
-	"weft/internal/cli"
 	"weft/lab/perf"
 )
 
@@ -63,7 +62,7 @@ func measureCoord(ctx context.Context, s *perfSettings) error {
 	if slices.Contains(algorithms, "all") {
 		algorithms = known
 	}
-	results := perf.MeasureCoord(ctx, s.spec, ops, algorithms, s.ranks, s.systems, cli.Progress())
+	results := perf.MeasureCoord(ctx, s.spec, ops, algorithms, s.ranks, s.systems, progress())
 	if err := report(s, results, coordTable, nil); err != nil {
 		return err
 	}

@@ -222,7 +222,7 @@ func (l *numberList) Set(text string) error {
 
 // report prints what was measured, as JSON or as a table, and draws it where -svg asks for that.
 func report[T any](s *perfSettings, rows []T, table func(rows []T), draw func(rows []T, file string) error) error {
-	cli.ProgressEnds()
+	progressEnds()
 	if s.json {
 		if err := cli.PrintJSON(rows); err != nil {
 			return err

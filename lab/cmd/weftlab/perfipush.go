@@ -7,7 +7,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"weft/internal/cli"
 	"weft/lab/perf"
 )
 
@@ -28,7 +27,7 @@ EXAMPLES
 
 func measureIPush(ctx context.Context, s *perfSettings) error {
 	s.spec.Op = "push"
-	results := perf.MeasureIPush(ctx, s.spec, s.ops, cli.Progress())
+	results := perf.MeasureIPush(ctx, s.spec, s.ops, progress())
 	if err := report(s, results, ipushTable, ipushChart); err != nil {
 		return err
 	}

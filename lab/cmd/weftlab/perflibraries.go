@@ -48,7 +48,7 @@ func measureLogP(ctx context.Context, s *perfSettings) error {
 		return err
 	}
 	s.spec.Op = "send"
-	results := perf.MeasureLogP(ctx, s.spec, s.ways, s.transports, cli.Progress())
+	results := perf.MeasureLogP(ctx, s.spec, s.ways, s.transports, progress())
 	if err := report(s, results, logpTable, logpChart); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func measureLibraries(ctx context.Context, s *perfSettings) error {
 	}
 	s.spec.Op = "send"
 	moves := perf.MeasureMoves(s.spec.Sizes)
-	reach := perf.MeasureLibraries(ctx, s.spec, s.systems, cli.Progress())
+	reach := perf.MeasureLibraries(ctx, s.spec, s.systems, progress())
 	if s.json {
 		if err := cli.PrintJSON(moves); err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"weft/internal/cli"
 	"weft/lab/perf/matching"
 )
 
@@ -34,7 +33,7 @@ EXAMPLES
   weftlab perf match -rounds 11 -seed 5 -json`
 
 func measureMatch(ctx context.Context, s *perfSettings) error {
-	results, err := matching.Measure(ctx, s.seed, s.spec.Rounds, cli.Progress())
+	results, err := matching.Measure(ctx, s.seed, s.spec.Rounds, progress())
 	if err != nil {
 		return err
 	}

@@ -48,9 +48,9 @@ func perfServicesCommand() *ffcli.Command {
 			if len(args) > 0 {
 				return cli.Unexpected("perf services", args[0])
 			}
-			show := cli.Progress()
+			show := progress()
 			err := run(ctx, os.Stdout, show)
-			cli.ProgressEnds()
+			progressEnds()
 			return err
 		},
 	}

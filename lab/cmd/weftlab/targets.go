@@ -12,7 +12,6 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"weft/internal/cli"
 	"weft/lab/perf"
 )
 
@@ -67,7 +66,7 @@ func targetsCommand() *ffcli.Command {
 func measureTargets(ctx context.Context, targets []perf.Target, rounds int, asJSON bool) ([]perf.Outcome, error) {
 	var outcomes []perf.Outcome
 	for _, t := range targets {
-		show := cli.Progress()
+		show := progress()
 		o := t.Measure(ctx, rounds, func(round int, system string) { show(round, t.Name+": "+system) })
 		if asJSON {
 			if err := json.NewEncoder(os.Stdout).Encode(o); err != nil {
@@ -83,7 +82,7 @@ func measureTargets(ctx context.Context, targets []perf.Target, rounds int, asJS
 }
 
 func targetTable(outcomes []perf.Outcome) {
-	cli.ProgressEnds()
+	progressEnds()
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	fmt.Fprintln(w, "target\twhat\tweft\tpeers\tratio\tlimit\t")

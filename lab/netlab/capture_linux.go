@@ -1,4 +1,4 @@
-package sys
+package netlab
 
 import (
 	"os"
@@ -7,15 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Capture sees every frame that leaves by an interface.
-type Capture struct {
+// A capture sees every frame that leaves by an interface.
+type capture struct {
 	f   *os.File
 	raw syscall.RawConn
 }
 
-// OpenCapture begins to look at the interface with the given index, in the
+// openCapture begins to look at the interface with the given index, in the
 // network of the calling thread.
-func OpenCapture(ifindex int) (*Capture, error) {
+func openCapture(ifindex int) (*capture, error) {
 	const all = unix.ETH_P_ALL
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -26,7 +26,7 @@ func OpenCapture(ifindex int) (*Capture, error) {
 		unix.Close(fd)
 		return nil, os.NewSyscallError("bind", err)
 	}
-	c := &Capture{f: os.NewFile(uintptr(fd), "capture")}
+	c := &capture{f: os.NewFile(uintptr(fd), "capture")}
 	if c.raw, err = c.f.SyscallConn(); err != nil {
 		c.f.Close()
 		return nil, err
@@ -34,9 +34,9 @@ func OpenCapture(ifindex int) (*Capture, error) {
 	return c, nil
 }
 
-// Next waits for the next frame and copies it to b. After Close it returns an
+// next waits for the next frame and copies it to b. After Close it returns an
 // error.
-func (c *Capture) Next(b []byte) (n int, err error) {
+func (c *capture) next(b []byte) (n int, err error) {
 	var inner error
 	for outgoing := false; !outgoing && inner == nil; {
 		err = c.raw.Read(func(fd uintptr) bool {
@@ -57,5 +57,5 @@ func (c *Capture) Next(b []byte) (n int, err error) {
 	return n, os.NewSyscallError("recvfrom", inner)
 }
 
-// Close ends the capture.
-func (c *Capture) Close() { c.f.Close() }
+// close ends the capture.
+func (c *capture) close() { c.f.Close() }

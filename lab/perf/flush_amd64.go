@@ -1,11 +1,11 @@
-package sys
+package perf
 
 func flushLine(p *byte)
 func fence()
 
-// FlushCache throws the lines of b out of all caches, to measure what reading them
+// flushCache throws the lines of b out of all caches, to measure what reading them
 // from memory costs.
-func FlushCache(b []byte) {
+func flushCache(b []byte) {
 	for i := 0; i < len(b); i += 64 {
 		flushLine(&b[i])
 	}

@@ -1,4 +1,4 @@
-package sys
+package netlab
 
 import (
 	"os"
@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SetOffload switches on or off what an interface and the kernel do for many packets at a time:
+// setOffload switches on or off what an interface and the kernel do for many packets at a time:
 // checksums, scatter and gather, segmentation of TCP and of others, and joining of what arrives.
 // It does what ethtool -K does.
-func SetOffload(ifc string, on bool) error {
+func setOffload(ifc string, on bool) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return os.NewSyscallError("socket", err)
@@ -33,7 +33,14 @@ func SetOffload(ifc string, on bool) error {
 		if on {
 			value.data = 1
 		}
-		errno := ethtool(fd, ifc, unsafe.Pointer(&value))
+		var request struct {
+			name [unix.IFNAMSIZ]byte
+			data unsafe.Pointer
+			_    [16]byte
+		}
+		copy(request.name[:unix.IFNAMSIZ-1], ifc)
+		request.data = unsafe.Pointer(&value)
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
 		if errno != 0 && errno != unix.EOPNOTSUPP {
 			return os.NewSyscallError("SIOCETHTOOL", errno)
 		}
