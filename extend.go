@@ -3,11 +3,13 @@ package weft
 import (
 	"weft/internal/amt"
 	"weft/internal/inside"
+	"weft/internal/sim/job"
 )
 
-// Package extend gives libraries calls that programs seldom need. It lies above this package.
+// Package extend gives libraries calls that programs seldom need. It and the laboratory lie above this package.
 func init() {
 	inside.OfProc = func(p any) inside.Proc { return p.(*Proc).parts() }
+	inside.Cluster = func(p any) *job.Job { return job.Of(p.(*Proc).member) }
 	inside.OfPort = func(q any) inside.Port {
 		port := q.(*Port)
 		return inside.Port{

@@ -11,5 +11,5 @@
 //
 // Tested in scenario_test.go (the scenarios of testdata), engine_test.go (fuzzing),
 // lies_test.go and strangers_test.go (hostile peers), timers_test.go, silent_test.go and
-// taken_test.go; under faults by lab/swarm.
+// taken_test.go; under faults by lab/stress.
 package engine

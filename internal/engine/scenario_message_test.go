@@ -12,7 +12,7 @@ func (s *scenario) message(rank int) {
 	case "open":
 		var err error
 		s.ports[rank], err = e.Msg.Open(uint16(s.number("channel", 1)), msg.Config{
-			RecvBuffer: s.number("recv", 0), Backoff: s.d.HasArg("backoff"),
+			RecvBuffer: s.number("recv", 0), SendBuffer: s.number("sendbuffer", 0), Backoff: s.d.HasArg("backoff"),
 		})
 		if err != nil {
 			s.say("%v", err)

@@ -30,7 +30,8 @@ import (
 //
 //	cluster ranks=2 [reliable [beats]] [window=4] [mtu=1500] [maxqueue=2] [liveness=never]
 //	        [firstseq=…] [ackdelay=…] [rto=…]
-//	open rank=0 [channel=1] [recv=65536] [backoff]
+//	        [doorbells]                   a packet that is worth waking its receiver for rings
+//	open rank=0 [channel=1] [recv=65536] [sendbuffer=65536] [backoff]
 //	send from=0 to=1 [size=8] [count=3]   packets that leave
 //	recv rank=1 [from=0] [size=…]         a receive: what it got, or that it waits
 //	release rank=1                        the oldest message on loan
@@ -124,6 +125,7 @@ type scenario struct {
 	now     monotime.Time
 	lossy   bool
 	beats   bool
+	rings   bool // urgent packets are shown
 	mtu     int
 	engines []*Engine
 	ports   map[int]*msg.Port
@@ -155,7 +157,8 @@ type flying struct {
 
 func newScenario(t *testing.T, d *datadriven.TestData) *scenario {
 	s := &scenario{
-		t: t, d: d, now: 1, lossy: !d.HasArg("reliable"), beats: d.HasArg("beats"), ports: map[int]*msg.Port{},
+		t: t, d: d, now: 1, lossy: !d.HasArg("reliable"), beats: d.HasArg("beats"),
+		rings: d.HasArg("doorbells"), ports: map[int]*msg.Port{},
 		loans: map[int][]*msg.Block{},
 		found: map[[2]int]rma.Found{}, regions: map[int][]byte{}, clogged: map[int]bool{}, waiting: map[int]*coord.Op{},
 		saved: map[string][]byte{}, boxes: map[int]*testMailbox{}, pushed: map[int][]*rma.Op{},
@@ -305,7 +308,7 @@ func (s *scenario) flush(tell bool) {
 		again = false
 		for rank, e := range s.engines {
 			for !s.clogged[rank] {
-				to, n, _ := e.Output(s.now, out[:])
+				to, n, urgent := e.Output(s.now, out[:])
 				if n == 0 {
 					break
 				}
@@ -320,7 +323,7 @@ func (s *scenario) flush(tell bool) {
 					}
 					s.flying = append(s.flying, f)
 					if tell {
-						s.say("  sent  %s", s.describe(f))
+						s.say("  sent  %s%s", s.describe(f), map[bool]string{true: ", and rings"}[urgent && s.rings])
 					}
 				}
 				e.Taken(s.now, to, n, n, out[:])

@@ -1,5 +1,5 @@
-// Package inside hands what a Proc and a Port of package weft consist of to package extend, which lies above weft and
-// cannot see it. Package weft sets the variables when the program starts.
+// Package inside hands what a Proc and a Port of package weft consist of to package extend and to the laboratory, which
+// lie above weft and cannot see it. Package weft sets the variables when the program starts.
 package inside
 
 import (
@@ -7,6 +7,7 @@ import (
 	"weft/internal/bootstrap"
 	"weft/internal/driver"
 	"weft/internal/engine/msg"
+	"weft/internal/sim/job"
 	"weft/internal/waitgraph"
 )
 
@@ -29,6 +30,8 @@ type Port struct {
 var (
 	// OfProc returns the parts of a *weft.Proc.
 	OfProc func(p any) Proc
+	// Cluster returns the virtual cluster of a *weft.Proc that is simulated.
+	Cluster func(p any) *job.Job
 	// OfPort returns the parts of a *weft.Port.
 	OfPort func(q any) Port
 

@@ -8,13 +8,21 @@
 //	go run ./lab/planted
 package planted
 
-import "testing"
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
 
 // overlaid reports whether this build has the bugs in it. The overlay makes it true.
 const overlaid = false
 
+// env names the bug of a process that Fails has started.
+const env = "WEFT_PLANTED"
+
 var (
-	bug   string // the planted one, or ""
+	bug   = os.Getenv(env) // the planted one, or ""
 	later func()
 	calls int
 )
@@ -37,6 +45,24 @@ func Find(t *testing.T, name string, first, end uint64, run func(seed uint64) er
 			}
 		}
 		t.Errorf("not found by the seeds from %d to %d", first, end)
+	})
+}
+
+// Fails shows that a test of this package finds a bug: in a process in which the bug is planted from the beginning, the
+// test fails. Test is a pattern as -run takes it. The subtest has the bug's name, as in Find.
+func Fails(t *testing.T, name, test string) {
+	t.Helper()
+	if !overlaid {
+		t.Skip("this build has no bugs: go run ./lab/planted")
+	}
+	t.Run(name, func(t *testing.T) {
+		cmd := exec.Command(os.Args[0], "-test.run", test)
+		cmd.Env = append(os.Environ(), env+"="+name)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "--- FAIL") {
+			t.Errorf("%s does not fail: %v\n%s", test, err, out)
+		}
+		t.Logf("found by %s", test)
 	})
 }
 

@@ -17,7 +17,6 @@ type Machine struct {
 	ID      int
 	Handler Handler
 	Drift   int64 // of its clock, in parts per million; positive: the clock is fast
-	Roomy   bool  // packets that arrive while it is paused are never lost, since the senders' host keeps them
 
 	world  *World
 	paused Time // it does nothing until then
@@ -88,7 +87,7 @@ func (m *Machine) deliver(p *packet) (kept bool) {
 	switch {
 	case m.off:
 	case m.paused > m.world.Now():
-		if m.held+len(p.bytes) > socketBuffer && !m.Roomy {
+		if m.held+len(p.bytes) > socketBuffer {
 			m.Overflows++
 			return false
 		}

@@ -11,7 +11,7 @@
 // An entry of a table is a patch that is found by its text, not by line numbers:
 //
 //	bug NoReAck: an old packet is not acknowledged again
-//	found in lab/swarm
+//	found in internal/engine
 //	file internal/engine/link/conn_recv.go
 //	-		c.due[wire.KindAck] = true
 //	+		c.due[wire.KindAck] = !planted.On("NoReAck")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"weft"
 )
@@ -20,7 +19,8 @@ func barrier(s *scene) {
 	algorithm := algorithms[s.shared.IntN(len(algorithms))]
 	phases := 1 + s.shared.IntN(30)
 	n := len(s.members)
-	if algorithm == "shared" && a.p.Size() > 0 && !a.together(s.members) || algorithm == "shuffle" && n&(n-1) != 0 {
+	needsMemory := algorithm == "shared" || algorithm == "two-level" && a.p.Simulated() // processes have some among them
+	if needsMemory && !a.together(s.members) || algorithm == "shuffle" && n&(n-1) != 0 {
 		algorithm = "tree"
 	}
 	b := a.p.Barrier("barrier "+s.name, &weft.BarrierConfig{Algorithm: algorithm, Members: s.members})
@@ -46,19 +46,19 @@ func barrier(s *scene) {
 		if a.rng.IntN(4) == 0 {
 			a.pause()
 		}
-		in = append(in, time.Now().UnixNano())
+		in = append(in, a.clock())
 		if !ahead || a.rng.IntN(2) == 0 {
 			if a.call("Barrier.Wait "+string(algorithm), func() error { return b.Wait(a.ctx) }) != fine {
 				return
 			}
-			out = append(out, time.Now().UnixNano())
+			out = append(out, a.clock())
 			continue
 		}
 		if !arrive(a, b, phases-len(out), &in, &out) {
 			return
 		}
 	}
-	a.line.tell(note{Kind: noteTimes, Rank: a.p.Rank(), Text: times(s.name, in, out)})
+	a.tell(note{Kind: noteTimes, Rank: a.p.Rank(), Text: times(s.name, in, out)})
 }
 
 // arrive arrives at some phases before it waits for them.
@@ -67,7 +67,7 @@ func arrive(a *actor, b *weft.Barrier, most int, in, out *[]int64) bool {
 	n := min(1+a.rng.IntN(4), most)
 	for i := range n {
 		if i > 0 {
-			*in = append(*in, time.Now().UnixNano())
+			*in = append(*in, a.clock())
 		}
 		var p weft.Phase
 		if a.call("Barrier.Arrive", func() (err error) { p, err = b.Arrive(a.ctx); return err }) != fine {
@@ -92,7 +92,7 @@ func arrive(a *actor, b *weft.Barrier, most int, in, out *[]int64) bool {
 				return false
 			}
 		}
-		*out = append(*out, time.Now().UnixNano())
+		*out = append(*out, a.clock())
 	}
 	return true
 }
@@ -112,6 +112,9 @@ func register(a *actor, b *weft.Barrier, phases int) {
 
 // together reports whether all ranks are on one host and may share memory.
 func (a *actor) together(members []int) bool {
+	if a.stage != nil {
+		return a.stage.together(members)
+	}
 	for _, m := range members {
 		if m == a.p.Rank() {
 			continue

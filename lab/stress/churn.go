@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"weft"
 )
@@ -16,7 +15,7 @@ func churn(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
 	receiver := s.members[s.shared.IntN(len(s.members))]
-	count := 10 + s.shared.IntN(60)
+	count := s.scaled(10 + s.shared.IntN(60))
 	if a.p.Rank() == receiver {
 		reopen(a, s, count)
 		return
@@ -67,11 +66,11 @@ func closedThere(a *actor, what string, err error) {
 // sooner or later; the last one receives until all have sent everything.
 func reopen(a *actor, s *scene, count int) {
 	last := map[int]int{}
-	sent := make(chan struct{})
-	var group sync.WaitGroup
+	sent := &flag{r: s.rank}
+	group := crew{p: a.p}
 	s.act2(&group, "meeting", func(b *actor) {
 		b.meet(s, "all is sent")
-		close(sent)
+		sent.raise()
 	})
 	for !a.quit {
 		port, ok := open(a, s.channel)
@@ -95,11 +94,7 @@ func reopen(a *actor, s *scene, count int) {
 				break
 			}
 		}
-		select {
-		case <-sent:
-			ended = true
-		default:
-		}
+		ended = ended || sent.raised()
 		if ended || a.quit {
 			// What has been accepted is here.
 			for {

@@ -15,7 +15,7 @@ type note struct {
 	Text  string `json:"t,omitempty"`
 	Ranks []int  `json:"rs,omitempty"`
 
-	from *line // of a hello: on which the director answers
+	tell func(n note) // of a hello: by which the director answers
 }
 
 // Kinds of notes from a rank.
@@ -28,8 +28,9 @@ const (
 	noteDone  = "done"  // with round N
 	noteState = "state" // what its goroutines do, as asked for
 	noteTimes = "times" // of the phases of a barrier
+	noteWords = "words" // Text is what was done to the words of scene N by atomic operations, as JSON
 	noteBye   = "bye"   // it leaves
-	noteLost  = "lost"  // made by the director: the connection has ended
+	noteLost  = "lost"  // made by the stage: the connection has ended
 )
 
 // Kinds of notes to a rank.

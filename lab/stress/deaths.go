@@ -1,6 +1,7 @@
 package stress
 
 import (
+	"context"
 	"slices"
 	"sync"
 )
@@ -9,12 +10,7 @@ import (
 type obituaries struct {
 	mu    sync.Mutex
 	gone  []int
-	news  chan struct{} // closed when gone grows
-	ended chan struct{} // closed when Deaths has nothing more to tell
-}
-
-func newObituaries() *obituaries {
-	return &obituaries{news: make(chan struct{}), ended: make(chan struct{})}
+	ended bool // Deaths has nothing more to tell
 }
 
 // mourn listens to Proc.Deaths until this rank leaves: each rank is named once, none to
@@ -22,22 +18,24 @@ func newObituaries() *obituaries {
 func (r *rank) mourn() {
 	a := r.actor("deaths")
 	defer a.end()
-	reg := r.obituaries
-	defer close(reg.ended)
+	g := &r.obituaries
 	for why := range r.p.Deaths(r.ctx) {
-		if why.Rank == r.p.Rank() || slices.Contains(reg.gone, why.Rank) {
-			a.found("Proc.Deaths yields rank %d, after %v", why.Rank, reg.gone)
+		if why.Rank == r.p.Rank() || g.knows(why.Rank) {
+			a.found("Proc.Deaths yields rank %d, after %v", why.Rank, g.gone)
 		}
 		a.judge("Proc.Deaths", why, false)
-		reg.mu.Lock()
-		reg.gone = append(reg.gone, why.Rank)
-		close(reg.news)
-		reg.news = make(chan struct{})
-		reg.mu.Unlock()
+		g.mu.Lock()
+		g.gone = append(g.gone, why.Rank)
+		g.mu.Unlock()
+		r.changed()
 	}
 	if r.ctx.Err() == nil && !r.leaving.Load() && !r.over.Load() {
 		a.found("Proc.Deaths has ended, and neither its context nor the Proc")
 	}
+	g.mu.Lock()
+	g.ended = true
+	g.mu.Unlock()
+	r.changed()
 }
 
 // hearOfAll waits until Proc.Deaths has named all ranks that are left no more: every rank
@@ -46,30 +44,16 @@ func (r *rank) hearOfAll(left []int) {
 	a := r.actor("hearing of deaths")
 	defer a.end()
 	for gone := range r.p.Size() {
-		if slices.Contains(left, gone) {
-			continue
-		}
-		for !r.obituaries.knows(gone) {
-			r.obituaries.mu.Lock()
-			news := r.obituaries.news
-			r.obituaries.mu.Unlock()
-			if r.obituaries.knows(gone) {
-				break
+		if !slices.Contains(left, gone) {
+			if a.p.Simulated() { // no launcher tells of deaths: a rank must have a link to notice one
+				_, err := a.p.Connect(a.ctx, gone)
+				a.judge("Connect", err, false)
 			}
 			a.do("wait until Proc.Deaths names a rank that is gone", func() error {
-				select {
-				case <-news:
-				case <-r.obituaries.ended:
-				}
-				return nil
+				return a.await(context.Background(), func() bool { return r.obituaries.over() || r.obituaries.knows(gone) })
 			})
-			select {
-			case <-r.obituaries.ended:
-				return
-			default:
-			}
+			a.progress.Add(1)
 		}
-		a.progress.Add(1)
 	}
 }
 
@@ -78,4 +62,11 @@ func (g *obituaries) knows(rank int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Contains(g.gone, rank)
+}
+
+// over reports whether Proc.Deaths tells nothing more.
+func (g *obituaries) over() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.ended
 }

@@ -3,15 +3,17 @@ package stress
 import (
 	"slices"
 	"strings"
-	"time"
 )
 
-// hear handles a note from a rank, and reports whether the round may have ended with it.
-func (d *director) hear(n note) bool {
+// hear handles a note from a rank.
+func (d *director) hear(n note) {
 	p := d.ranks[n.Rank]
-	now := time.Now()
-	if !p.beat.IsZero() && !p.stopped {
-		p.silence = max(p.silence, now.Sub(p.beat))
+	if p.out {
+		return // the last words of a process that was killed
+	}
+	now := d.stage.now()
+	if p.beat > 0 && !p.stopped {
+		p.silence = max(p.silence, now-p.beat)
 	}
 	p.beat = now
 	if n.Kind != noteBeat && n.Kind != noteState {
@@ -19,23 +21,16 @@ func (d *director) hear(n note) bool {
 	}
 	switch n.Kind {
 	case noteHello:
-		p.line = n.from
+		p.tell = n.tell
 		p.pid = int(n.N)
-		return true
+		d.goOn()
 	case noteBeat:
 		if n.N != p.progress {
 			p.progress = n.N
 			d.moved = now
 		}
 	case noteMeet:
-		if p.struck && d.met[n.Text] { // the others have not waited for it
-			p.line.tell(note{Kind: noteMet, Text: n.Text})
-			break
-		}
-		if !slices.Contains(d.meets[n.Text], n.Rank) {
-			d.meets[n.Text] = append(d.meets[n.Text], n.Rank)
-		}
-		d.meet(n.Text, n.Ranks)
+		d.arrive(p, n)
 	case noteFound:
 		if len(d.broken) == 0 {
 			d.all(note{Kind: noteDump}) // while it is known how everything was sent
@@ -51,18 +46,34 @@ func (d *director) hear(n note) bool {
 		if phase := d.clocks[name].add(n.Text); phase >= 0 {
 			d.fail("%s: rank %d or another was over with phase %d before all had arrived", name, n.Rank, phase)
 		}
+	case noteWords:
+		d.words(n)
 	case noteDone:
 		p.done = int(n.N)
-		return true
+		d.goOn()
 	case noteState:
 		d.states += n.Text
 	case noteBye: // Main may wait for the others yet
 		p.bye = true
 		d.all(note{Kind: noteLeft, Rank: n.Rank})
 	case noteLost:
-		return d.lost(n.Rank)
+		d.lost(n.Rank)
 	}
-	return false
+}
+
+// arrive notes that a rank has come to a meeting place.
+func (d *director) arrive(p *player, n note) {
+	if p.struck && d.met[n.Text] { // the others have not waited for it
+		p.tell(note{Kind: noteMet, Text: n.Text})
+		return
+	}
+	m := d.meets[n.Text]
+	m.members = n.Ranks
+	if !slices.Contains(m.arrived, n.Rank) {
+		m.arrived = append(m.arrived, n.Rank)
+	}
+	d.meets[n.Text] = m
+	d.meet(n.Text)
 }
 
 // error checks an error that a rank has got from weft because another rank is dead.
@@ -71,10 +82,7 @@ func (d *director) error(n note) {
 		return
 	}
 	if len(n.Ranks) > 0 {
-		if p := d.ranks[n.Ranks[0]]; !p.struck && !d.ranks[n.Rank].struck {
-			if silence := time.Since(p.beat); p.silence > d.plan.Liveness/2 || !p.stopped && silence > d.plan.Liveness/2 {
-				return // the machine has kept it from running
-			}
+		if dead := n.Ranks[0]; !d.ranks[dead].struck && !d.ranks[n.Rank].struck && !d.stage.excuses(n.Rank, dead) {
 			d.fail("rank %d: %s, but nothing has happened to it", n.Rank, n.Text)
 		}
 		return
@@ -88,13 +96,13 @@ func (d *director) error(n note) {
 }
 
 // lost records that a rank's process has ended.
-func (d *director) lost(rank int) bool {
+func (d *director) lost(rank int) {
 	p := d.ranks[rank]
 	p.out = true
-	if !p.struck && !p.bye && d.ps == "" {
+	if !p.struck && !p.bye && !d.stuck {
 		d.fail("rank %d has ended by itself in round %d", rank, d.round)
 	}
 	p.struck = true
 	d.excused()
-	return true
+	d.goOn()
 }

@@ -4,57 +4,61 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"syscall"
 	"time"
 )
 
 // strike strikes a rank.
-func (d *director) strike(s strike, wakes chan strike) {
-	d.moved = time.Now()
+func (d *director) strike(s strike) {
+	d.moved = d.stage.now()
 	p := d.ranks[s.rank]
 	if s.how != stopAll && (p.out || p.stopped || p.struck) || d.ended || d.suspended {
 		return
 	}
-	if d.Verbose {
+	if d.verbose {
 		fmt.Fprintln(os.Stderr, "stress:", s)
 	}
 	p.struck = p.struck || s.removes()
 	switch s.how {
 	case kill:
-		_ = syscall.Kill(p.pid, syscall.SIGKILL)
+		d.stage.kill(s.rank)
 	case stop, outcast:
 		p.outcast = s.how == outcast
-		d.halt(p)
-		time.AfterFunc(s.lasts, func() { wakes <- s })
+		d.halt(s.rank, s.lasts)
+		d.stage.after(s.lasts, func() { d.wake(s) })
 	case stopAll:
 		d.suspended = true
-		for _, p := range d.ranks {
+		for rank, p := range d.ranks {
 			if !p.out && !p.stopped {
-				d.halt(p)
+				d.halt(rank, s.lasts)
 			}
 		}
-		time.AfterFunc(s.lasts, func() { wakes <- s })
+		d.stage.after(s.lasts, func() { d.wake(s) })
+	case cut:
+		d.stage.cut(s.rank, s.lasts)
+	case cutOff:
+		d.stage.cut(s.rank, s.lasts)
+		d.stage.after(s.lasts, func() { d.leaves(s.rank) })
 	default:
-		p.line.tell(note{Kind: noteLeave, Text: s.how})
+		p.tell(note{Kind: noteLeave, Text: s.how})
 	}
 	if s.removes() {
 		d.excused()
 	}
 }
 
-// halt stops a rank's process. Later, it may be continued or killed.
-func (d *director) halt(p *player) {
-	p.stopped = true
-	_ = syscall.Kill(p.pid, syscall.SIGSTOP)
+// halt stops a rank. Later, it may be continued or killed.
+func (d *director) halt(rank int, while time.Duration) {
+	d.ranks[rank].stopped = true
+	d.stage.stop(rank, while)
 }
 
 // wake continues ranks that were stopped. An outcast is continued only after the others must have taken it for dead,
 // and is told to leave.
-func (d *director) wake(s strike, wakes chan strike) {
-	d.moved = time.Now()
-	early := s.how == outcast && d.moved.Sub(d.resumed) < s.lasts
+func (d *director) wake(s strike) {
+	d.moved = d.stage.now()
+	early := s.how == outcast && d.resumed > 0 && d.moved-d.resumed < s.lasts
 	if s.how != stopAll && (d.suspended || early) {
-		time.AfterFunc(100*time.Millisecond, func() { wakes <- s })
+		d.stage.after(100*time.Millisecond, func() { d.wake(s) })
 		return
 	}
 	if s.how == stopAll {
@@ -70,11 +74,19 @@ func (d *director) wake(s strike, wakes chan strike) {
 		if p.stopped {
 			p.stopped = false
 			p.beat = d.moved
-			_ = syscall.Kill(p.pid, syscall.SIGCONT)
+			d.stage.resume(i)
 		}
 		if s.how == outcast {
-			p.line.tell(note{Kind: noteLeave, Text: goHomeLast})
+			d.leaves(i)
 		}
+	}
+}
+
+// leaves makes a rank leave that the others must have taken for dead.
+func (d *director) leaves(rank int) {
+	if p := d.ranks[rank]; !p.out {
+		d.stage.bury(rank)
+		p.tell(note{Kind: noteLeave, Text: goHomeLast})
 	}
 }
 

@@ -15,9 +15,8 @@ type ledger struct {
 	scene   int
 	mu      sync.Mutex
 	flows   map[flowID]*flow
-	open    int           // flows that have not ended
-	done    chan struct{} // closed when all have
-	several bool          // goroutines receive
+	open    int  // flows that have not ended
+	several bool // goroutines receive
 }
 
 // A flowID is one sender's messages to this receiver.
@@ -31,18 +30,16 @@ type flow struct {
 	ended bool
 }
 
-// newLedger expects messages from so many actors at each of the ranks. l.done is closed when all of them have
+// newLedger expects messages from so many actors at each of the ranks. All waits until all of them have
 // ended.
 func newLedger(a *actor, scene int, from []int, actors int) *ledger {
-	l := &ledger{a: a, scene: scene, flows: map[flowID]*flow{}, done: make(chan struct{})}
+	l := &ledger{a: a, scene: scene, flows: map[flowID]*flow{}}
 	for _, rank := range from {
 		for i := range actors {
 			l.flows[flowID{rank, i}] = &flow{want: -1}
 		}
 	}
-	if l.open = len(l.flows); l.open == 0 {
-		close(l.done)
-	}
+	l.open = len(l.flows)
 	return l
 }
 
@@ -127,8 +124,20 @@ func (l *ledger) close(f *flow) {
 	}
 	f.ended = true
 	if l.open--; l.open == 0 {
-		close(l.done)
+		l.a.changed()
 	}
+}
+
+// all waits until all flows of a ledger have ended.
+func (a *actor) all(l *ledger) {
+	err := a.do("wait for the ends of all senders", func() error {
+		return a.await(a.ctx, func() bool {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return l.open == 0
+		})
+	})
+	a.quit = a.quit || err != nil
 }
 
 // gone ends the flows of a rank that sends no more.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"weft"
 )
@@ -18,7 +17,7 @@ func lock(s *scene) {
 	kind := s.shared.IntN(7)
 	name := "lock " + s.name
 	guarded := kind < 3 && s.shared.IntN(2) == 0
-	count := 5 + s.shared.IntN(40)
+	count := s.scaled(5 + s.shared.IntN(40))
 	var region *weft.Region
 	var cfg *weft.RegionConfig
 	if guarded {
@@ -34,7 +33,7 @@ func lock(s *scene) {
 	var far *weft.Remote
 	if a.call("Attach", func() (err error) { far, err = a.p.AttachRegion(a.ctx, home, name); return err }) == fine {
 		h := holder{s: s, name: name, far: far, guarded: guarded}
-		var group sync.WaitGroup
+		group := crew{p: a.p}
 		takers := 1 + s.shared.IntN(2)
 		if kind == condition {
 			takers = 1 // Wait takes the lock again, which is the rank's, not the goroutine's
@@ -187,7 +186,7 @@ func (h *holder) permits(a *actor) bool {
 	var before uint64
 	v := a.call("FetchAdd inside", func() (err error) { before, err = h.far.FetchAdd(a.ctx, 0, uint64(n)); return err })
 	if v == fine && before+uint64(n) > permits {
-		a.line.tell(note{Kind: noteError, Rank: a.p.Rank(),
+		a.tell(note{Kind: noteError, Rank: a.p.Rank(),
 			Text: fmt.Sprintf("%s: %d permits are taken of %d", a.name, before+uint64(n), permits)})
 	}
 	if v == fine {

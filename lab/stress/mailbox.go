@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 
 	"weft"
 )
@@ -18,7 +17,10 @@ func mailbox(s *scene) {
 	defer a.end()
 	longest := []int{4 << 10, 16 << 10, 64 << 10, 256 << 10}[s.shared.IntN(4)] // message
 	senders := 1 + s.shared.IntN(2)
-	count := 5 + s.shared.IntN(80)
+	if s.p.Simulated() {
+		senders = 1 // several wait for each other in Go, which costs time in the simulator
+	}
+	count := s.scaled(5 + s.shared.IntN(80))
 	packets := s.shared.IntN(4) == 0 // are received, not messages
 	if packets {
 		senders = 1
@@ -33,7 +35,7 @@ func mailbox(s *scene) {
 	l := newLedger(a, s.number, s.members, senders)
 	s.note(l)
 	ctx, cancel := context.WithCancel(a.ctx)
-	var receivers, sending sync.WaitGroup
+	receivers, sending := crew{p: a.p}, crew{p: a.p}
 	receiving := 1
 	if !packets {
 		receiving += a.rng.IntN(3)
@@ -61,17 +63,10 @@ func mailbox(s *scene) {
 			}
 		})
 	}
-	done := make(chan struct{})
-	go s.goodbyes(done, l.gone)
-	a.do("wait for the ends of all senders", func() error {
-		select {
-		case <-l.done:
-		case <-a.ctx.Done():
-			a.quit = true
-		}
-		return nil
-	})
-	close(done)
+	done := &flag{r: s.rank}
+	receivers.Go(func() { s.goodbyes(done, l.gone) })
+	a.all(l)
+	done.raise()
 	a.do("wait for the own senders", func() error { sending.Wait(); return nil })
 	cancel()
 	a.do("wait for the own takers", func() error { receivers.Wait(); return nil })

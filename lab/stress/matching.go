@@ -17,36 +17,40 @@ func matching(s *scene) {
 	const tags = 3
 	a := s.actor(s.name + " main")
 	defer a.end()
-	count := 5 + s.shared.IntN(60)
+	count := s.scaled(5 + s.shared.IntN(60))
 	name := "match " + s.name
 	var box *weft.Mailbox
 	if a.call("Mailbox", func() (err error) { box, err = a.p.OpenMailbox(name, nil); return err }) != fine {
 		return
 	}
-	copies := a.rng.IntN(2) == 0
+	copies := a.rng.IntN(2) == 0 || a.p.Simulated()
 	m := match.New(a.p, box, &match.Config{Copy: copies})
 	// What each sender sends is known to its receiver.
 	plan := func(from, to int) *rand.Rand { return chance(s.seed, s.name, from, to) }
-	e := &expected{want: map[[2]int]int{}, next: map[[2]int]uint32{}, gone: map[int]bool{}, news: make(chan struct{})}
+	e := &expected{want: map[[2]int]int{}, next: map[[2]int]uint32{}, gone: map[int]bool{}, waits: make([]func(), tags)}
 	for _, from := range s.members {
 		rng := plan(from, a.p.Rank())
 		for range count {
 			e.want[[2]int{from, rng.IntN(tags)}]++
 		}
 	}
-	done := make(chan struct{})
-	go s.goodbyes(done, e.lose)
-	var group sync.WaitGroup
-	for tag := range tags {
-		s.act2(&group, fmt.Sprintf("receiver of tag %d", tag), func(a *actor) { receiveTag(a, s, m, e, tag, copies) })
-	}
+	done := &flag{r: s.rank}
+	s.group.Go(func() { s.goodbyes(done, e.lose) })
+	group := crew{p: a.p}
 	s.act2(&group, "sender", func(a *actor) {
 		for _, to := range s.members {
 			sendTagged(a, s, to, name, count, tags, plan(a.p.Rank(), to))
 		}
 	})
+	for tag := range tags {
+		s.act2(&group, fmt.Sprintf("receiver of tag %d", tag), func(a *actor) { receiveTag(a, s, m, e, tag, copies) })
+		if a.p.Simulated() {
+			group.Wait() // receivers would wait for each other in Go, which costs time in the simulator
+		}
+	}
 	a.do("wait for the own goroutines", func() error { group.Wait(); return nil })
-	close(done)
+	done.raise()
+	a.do("wait for the goodbyes", func() error { s.group.Wait(); return nil })
 	a.meet(s, "all is received")
 	a.call("Mailbox.Close", box.Close)
 }
@@ -75,35 +79,37 @@ func sendTagged(a *actor, s *scene, to int, name string, count, tags int, plan *
 
 // expected is what is still to come, by sender and tag.
 type expected struct {
-	mu   sync.Mutex
-	want map[[2]int]int
-	next map[[2]int]uint32
-	gone map[int]bool
-	news chan struct{} // closed when a rank is gone
+	mu    sync.Mutex
+	want  map[[2]int]int
+	next  map[[2]int]uint32
+	gone  map[int]bool
+	waits []func() // by tag: ends the wait of its receiver
 }
 
 // lose notes that a rank is gone, and wakes the receivers that wait for its messages.
 func (e *expected) lose(rank int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.gone[rank] {
-		e.gone[rank] = true
-		close(e.news)
-		e.news = make(chan struct{})
+	e.gone[rank] = true
+	for _, end := range e.waits {
+		if end != nil {
+			end() // perhaps nothing is to come any more
+		}
 	}
 }
 
-// from returns a rank from which messages with a tag are to come, or -1.
-func (e *expected) from(tag int) (rank int, news chan struct{}) {
+// from returns a rank from which messages with a tag are to come, or -1. A rank that is lost from now on calls end.
+func (e *expected) from(tag int, end func()) (rank int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.waits[tag] = end
 	rank = -1
 	for key, n := range e.want {
 		if key[1] == tag && n > 0 && !e.gone[key[0]] && (rank < 0 || key[0] < rank) {
 			rank = key[0]
 		}
 	}
-	return rank, e.news
+	return rank
 }
 
 // came checks a message.
@@ -129,29 +135,21 @@ func (e *expected) came(a *actor, s *scene, tag int, d *weft.Delivery) {
 // sender: one that it does not ask for may have filled the ring.
 func receiveTag(a *actor, s *scene, m *match.Matcher, e *expected, tag int, copies bool) {
 	for !a.quit {
-		from, news := e.from(tag)
-		if from < 0 {
-			return
-		}
 		ctx, end := context.WithCancel(a.ctx)
 		if a.rng.IntN(4) == 0 {
 			end()
 			ctx, end = a.brief(a.ctx)
 		}
-		stop := make(chan struct{})
-		go func() {
-			select {
-			case <-news: // perhaps nothing is to come any more
-				end()
-			case <-stop:
-			}
-		}()
+		from := e.from(tag, end)
+		if from < 0 {
+			end()
+			return
+		}
 		source := from
 		if !copies || a.rng.IntN(2) == 0 {
 			source = match.Any
 		}
 		d, err := receiveMatch(a, ctx, m, source, tag)
-		close(stop)
 		end()
 		var peer *weft.PeerError
 		switch v := a.judge("Matcher.Recv", err, true); {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"sync"
 
 	"weft"
 )
@@ -38,7 +37,7 @@ func memory(s *scene) {
 		region, err = a.p.OpenRegion(a.ctx, name, size, nil)
 		return err
 	}) == fine
-	var group sync.WaitGroup
+	group := crew{p: a.p}
 	ctx, cancel := context.WithCancel(a.ctx)
 	if ok {
 		for i := range writers {
@@ -105,7 +104,7 @@ func write(a *actor, s *scene, region *weft.Region, number, writers int) {
 			continue
 		}
 		w := &writer{actor: a, far: far, to: to, me: me, block: make([]byte, blockSize)}
-		for range 5 + a.rng.IntN(60) {
+		for range s.scaled(5 + a.rng.IntN(60)) {
 			if !w.step() {
 				break
 			}

@@ -16,24 +16,65 @@ func request(s *scene) {
 	defer a.end()
 	server := s.members[s.shared.IntN(len(s.members))]
 	clients := 1 + s.shared.IntN(channels-1)
-	count := 20 + s.shared.IntN(200)
+	count := s.scaled(20 + s.shared.IntN(200))
 	workers := 1 + s.shared.IntN(4)
 	if a.p.Rank() == server {
 		serve(a, s, workers)
 		return
 	}
-	var group sync.WaitGroup
-	for i := range clients {
-		s.act2(&group, fmt.Sprintf("client %d", i), func(a *actor) { ask(a, s, server, i, count) })
-	}
-	a.do("wait for the own clients", func() error { group.Wait(); return nil })
-	if s.out != nil {
-		a.call("Port.Close", s.out.Close)
+	if out, ok := open(a, s.channel); ok { // by which all clients of this rank ask
+		group := crew{p: a.p}
+		for i := range clients {
+			s.act2(&group, fmt.Sprintf("client %d", i), func(a *actor) { ask(a, s, out, server, i, count) })
+		}
+		a.do("wait for the own clients", func() error { group.Wait(); return nil })
+		a.call("Port.Close", out.Close)
 	}
 	a.meet(s, "all is answered")
 }
 
-// serve answers requests: one goroutine receives them, and passes them by a channel to workers, which send the
+// requests are those that have been received and not yet answered.
+type requests struct {
+	mu    sync.Mutex
+	all   []weft.Message
+	ended bool
+}
+
+// put hands a request to the workers.
+func (q *requests) put(m weft.Message) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.all = append(q.all, m)
+}
+
+// end says that no more requests come.
+func (q *requests) end() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.ended = true
+}
+
+// take waits for a request. It returns false if no more come.
+func (q *requests) take(a *actor) (m weft.Message, ok bool) {
+	over := false
+	for !ok && !over {
+		_ = a.await(context.Background(), func() bool {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			return len(q.all) > 0 || q.ended
+		})
+		q.mu.Lock()
+		if ok = len(q.all) > 0; ok {
+			m = q.all[0]
+			q.all = q.all[1:]
+		}
+		over = q.ended
+		q.mu.Unlock()
+	}
+	return m, ok
+}
+
+// serve answers requests: one goroutine receives them, and passes them to workers, which send the
 // answers. It ends when all ranks say that all is answered.
 func serve(a *actor, s *scene, workers int) {
 	port, ok := open(a, s.channel)
@@ -49,11 +90,11 @@ func serve(a *actor, s *scene, workers int) {
 		}
 	}
 	ctx, cancel := context.WithCancel(a.ctx)
-	requests := make(chan weft.Message)
-	var group sync.WaitGroup
+	group := crew{p: a.p}
+	q := &requests{}
 	for i := range workers {
 		s.act2(&group, fmt.Sprintf("worker %d", i), func(a *actor) {
-			for m := range requests {
+			for m, ok := q.take(a); ok; m, ok = q.take(a) {
 				back := answers[m.Data[8]]
 				a.call(fmt.Sprintf("Send(%d) of an answer", m.From), func() error { return back.Send(a.ctx, m.From, m.Data) })
 				m.Release()
@@ -61,17 +102,20 @@ func serve(a *actor, s *scene, workers int) {
 		})
 	}
 	s.act2(&group, "receiver", func(a *actor) {
-		defer close(requests)
 		for ctx.Err() == nil && !a.quit {
 			var m weft.Message
 			err := a.do("Recv of a request", func() (err error) { m, err = port.Recv(ctx); return err })
 			if a.judge("Recv", err, true) == fine {
-				a.do("hand over", func() error { requests <- m; return nil })
+				q.put(m)
+				a.changed()
 			}
 		}
+		q.end()
+		a.changed()
 	})
 	a.meet(s, "all is answered")
 	cancel()
+	a.changed()
 	a.do("wait for the own workers", func() error { group.Wait(); return nil })
 	for _, p := range append(answers[1:], port) {
 		a.call("Port.Close", p.Close)
@@ -79,16 +123,12 @@ func serve(a *actor, s *scene, workers int) {
 }
 
 // ask asks, and checks that each answer is that to its question.
-func ask(a *actor, s *scene, server, number, count int) {
+func ask(a *actor, s *scene, to *weft.Port, server, number, count int) {
 	port, ok := open(a, s.channel+1+number)
 	if !ok {
 		return
 	}
 	defer func() { a.call("Port.Close", port.Close) }()
-	to, ok := asks(a, s)
-	if !ok {
-		return
-	}
 	b := make([]byte, 9+a.rng.IntN(300))
 	b[8] = byte(1 + number)
 	for i := range count {
@@ -105,14 +145,4 @@ func ask(a *actor, s *scene, server, number, count int) {
 		}
 		m.Release()
 	}
-}
-
-// asks opens the port by which all clients of a rank ask.
-func asks(a *actor, s *scene) (port *weft.Port, ok bool) {
-	s.asking.Lock()
-	defer s.asking.Unlock()
-	if s.out == nil {
-		s.out, _ = open(a, s.channel)
-	}
-	return s.out, s.out != nil
 }

@@ -1,12 +1,11 @@
 package stress
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
-
-	"weft"
+	"strings"
 )
 
 // A scene is a bounded amount of work of some ranks with one part of the API.
@@ -18,10 +17,7 @@ type scene struct {
 	members []int
 	channel int        // the first of channels that are the scene's own
 	shared  *rand.Rand // says the same at all members
-	group   sync.WaitGroup
-
-	asking sync.Mutex
-	out    *weft.Port // by which all clients of this rank ask
+	group   crew
 }
 
 // channels is how many channels a scene has.
@@ -46,6 +42,7 @@ var kinds = []struct {
 	{"mailbox", 3, mailbox},
 	{"match", 2, matching},
 	{"sundry", 1, sundry},
+	{"atomics", 2, atomics},
 }
 
 // cast draws the scenes of a round among the ranks that are left: the same at all ranks.
@@ -71,7 +68,7 @@ func (r *rank) cast(round int, ranks []int) (scenes []*scene) {
 			if rng.IntN(2) == 0 {
 				members = members[:1+rng.IntN(len(members))]
 			}
-			s := &scene{rank: r, kind: k.kind, number: round*16 + i, members: members, channel: 1 + i*channels}
+			s := &scene{rank: r, kind: k.kind, number: round*16 + i, members: members, channel: 1 + i*channels, group: crew{p: r.p}}
 			s.name = fmt.Sprintf("%s %d.%d", k.kind, round, i)
 			s.shared = chance(r.seed, "scene", round, i)
 			scenes = append(scenes, s)
@@ -90,7 +87,7 @@ func (r *rank) round(n int, ranks []int, anew bool) {
 	r.mu.Lock()
 	clear(r.books) // of the round before
 	r.mu.Unlock()
-	var group sync.WaitGroup
+	group := crew{p: r.p}
 	group.Go(func() { r.hearOfAll(ranks) })
 	for _, s := range r.cast(n, ranks) {
 		if anew || s.kind == "churn" {
@@ -108,13 +105,21 @@ func (r *rank) round(n int, ranks []int, anew bool) {
 	group.Wait()
 }
 
+// scaled returns how often something is done of n times: in the simulator less often, so that there are more seeds.
+func (s *scene) scaled(n int) int {
+	if s.p.Simulated() {
+		return 1 + n/8
+	}
+	return n
+}
+
 // act starts a goroutine of the scene.
 func (s *scene) act(name string, f func(a *actor)) {
 	s.act2(&s.group, name, f)
 }
 
 // act2 runs f as an actor in a goroutine of its own, which belongs to the group.
-func (s *scene) act2(group *sync.WaitGroup, name string, f func(a *actor)) {
+func (s *scene) act2(group *crew, name string, f func(a *actor)) {
 	a := s.actor(s.name + " " + name)
 	group.Go(func() {
 		defer a.end()
@@ -129,19 +134,21 @@ func (s *scene) note(book fmt.Stringer) {
 	s.books[book] = s
 }
 
-// goodbyes calls f with each rank that leaves in good order, until done is closed.
-func (r *rank) goodbyes(done <-chan struct{}, f func(rank int)) {
+// goodbyes calls f with each rank that leaves in good order, until done is raised.
+func (r *rank) goodbyes(done *flag, f func(rank int)) {
 	for heard := 0; ; {
 		r.mu.Lock()
 		left := r.left
-		news := r.news
 		r.mu.Unlock()
 		for ; heard < len(left); heard++ {
 			f(left[heard])
 		}
-		select {
-		case <-news:
-		case <-done:
+		_ = r.await(context.Background(), func() bool {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return done.raised() || len(r.left) > heard
+		})
+		if done.raised() {
 			return
 		}
 	}
@@ -153,4 +160,14 @@ func Kinds() (names []string) {
 		names = append(names, k.kind)
 	}
 	return names
+}
+
+// CheckKinds returns an error if the kinds of scenes in a text, with commas, are not all known.
+func CheckKinds(only string) error {
+	for _, kind := range strings.Split(only, ",") {
+		if only != "" && !slices.Contains(Kinds(), kind) {
+			return fmt.Errorf("there is no scene %q: there are %s", kind, strings.Join(Kinds(), ", "))
+		}
+	}
+	return nil
 }

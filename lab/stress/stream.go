@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sync"
 
 	"weft"
 )
@@ -14,7 +13,7 @@ import (
 // all the ways that there are, and receives by several, in all ways.
 func stream(s *scene) {
 	senders := 1 + s.shared.IntN(3)
-	count := 10 + s.shared.IntN(150)
+	count := s.scaled(10 + s.shared.IntN(150))
 	a := s.actor(s.name + " port")
 	defer a.end()
 	port, ok := open(a, s.channel)
@@ -24,7 +23,7 @@ func stream(s *scene) {
 	l := newLedger(a, s.number, s.members, senders)
 	s.note(l)
 	ctx, cancel := context.WithCancel(s.ctx)
-	var receivers, sending sync.WaitGroup
+	receivers, sending := crew{p: a.p}, crew{p: a.p}
 	receiving := 1 + a.rng.IntN(4)
 	l.several = receiving > 1
 	for i := range receiving {
@@ -37,7 +36,7 @@ func stream(s *scene) {
 	for i := range senders {
 		s.act2(&sending, fmt.Sprintf("sender %d", i), func(a *actor) { send(a, s, port, i, count) })
 	}
-	s.await(a, ctx, port, l)
+	s.hearAll(a, ctx, port, l)
 	a.do("wait for the own senders", func() error { sending.Wait(); return nil })
 	if a.rng.IntN(2) == 0 {
 		cancel() // the receivers end with their context, else with the port
@@ -50,12 +49,12 @@ func stream(s *scene) {
 	a.do("wait for the own receivers", func() error { receivers.Wait(); return nil })
 }
 
-// await returns when everything has come that is to come. Of ranks that leave in good
+// hearAll returns when everything has come that is to come. Of ranks that leave in good
 // order it receives what is left itself: a receive from such a rank ends with an error
 // when nothing is left.
-func (s *scene) await(a *actor, ctx context.Context, port *weft.Port, l *ledger) {
-	done := make(chan struct{})
-	var group sync.WaitGroup
+func (s *scene) hearAll(a *actor, ctx context.Context, port *weft.Port, l *ledger) {
+	done := &flag{r: s.rank}
+	group := crew{p: a.p}
 	group.Go(func() {
 		s.goodbyes(done, func(rank int) {
 			if !l.over(rank) {
@@ -63,15 +62,8 @@ func (s *scene) await(a *actor, ctx context.Context, port *weft.Port, l *ledger)
 			}
 		})
 	})
-	a.do("wait for the ends of all senders", func() error {
-		select {
-		case <-l.done:
-		case <-s.rank.ctx.Done():
-			a.quit = true
-		}
-		return nil
-	})
-	close(done)
+	a.all(l)
+	done.raise()
 	a.do("wait for the last words", func() error { group.Wait(); return nil })
 }
 

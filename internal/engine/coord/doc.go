@@ -21,5 +21,5 @@
 // Keys in brackets are those of docs/REFERENCES.md. Tested in queue_test.go (every order of
 // events, deaths), plan_test.go, regions_test.go, phaser_test.go, inputs_test.go and
 // lies_test.go; with links between the ranks by the scenarios of package engine, and under
-// faults by lab/swarm.
+// faults by lab/stress.
 package coord

@@ -116,84 +116,6 @@ func (l *Layer) Fingerprint(w io.Writer) {
 	}
 }
 
-// Unsent says, a line each, what is to be sent to ranks that take messages, and is stuck at this process although the
-// process only has to go on. Messages that are on their way and were not refused do not count. Nor do sends that wait
-// for room in the send buffer if messages for ranks that take nothing hold that room.
-func (l *Layer) Unsent(takes func(rank int) bool) (lines []string) {
-	for _, channel := range sortedKeys(l.ports) {
-		p := l.ports[channel]
-		stuck := 0
-		for _, d := range p.pairs {
-			if !takes(d.rank) {
-				stuck += d.kept()
-			}
-		}
-		for _, rank := range sortedKeys(p.pairs) {
-			d := p.pairs[rank]
-			held := d.next - d.sent
-			first := d.waiting.First()
-			waits := first != nil && stuck+first.room(d) <= p.cfg.SendBuffer
-			if takes(rank) && (held > 0 || d.flow != flowing || waits) {
-				lines = append(lines, fmt.Sprintf("channel %d, rank %d: %d messages are held, %d sends wait, refused: %v",
-					channel, rank, held, d.waiting.Len(), d.flow != flowing))
-			}
-		}
-	}
-	for op := l.sends.First(); op != nil; op = op.link.Next() {
-		if takes(op.Peer) {
-			lines = append(lines, fmt.Sprintf("a message of %d bytes waits to be fetched by rank %d", len(op.Buf), op.Peer))
-		}
-	}
-	return lines
-}
-
-// kept returns the bytes of the send buffer that messages for a peer take.
-func (d *pair) kept() (bytes int) {
-	for s := d.base; s != d.next; s++ {
-		if b := d.entry(s).block; b != nil {
-			bytes += len(b.mem)
-		}
-	}
-	return bytes
-}
-
-// room returns the bytes of the send buffer that a send to a peer needs.
-func (op *Op) room(d *pair) int {
-	switch {
-	case op.Kind == Room:
-		return MaxEager
-	case len(op.Buf) > d.port.eager(d):
-		return 0 // it is fetched from where it lies
-	default:
-		return 1 << class(len(op.Buf))
-	}
-}
-
-// Promises returns the bytes of the receive buffer that are kept for senders which were
-// told to come, and these.
-func (p *Port) Promises() (bytes int, to []int) {
-	for _, rank := range sortedKeys(p.pairs) {
-		if p.pairs[rank].standing == called {
-			to = append(to, rank)
-		}
-	}
-	return p.promised, to
-}
-
-// Turn tells how a sender stands: the number of its next message that has no place yet, whether that message was
-// refused and the sender is owed a GO, and whether the sender has been told to come.
-func (p *Port) Turn(rank int) (next uint32, refused, told bool) {
-	d := p.pairs[rank]
-	if d == nil {
-		return 0, false, false
-	}
-	next = d.expected
-	if d.partial != nil || d.into != nil { // it has its place since its first packet
-		next++
-	}
-	return next, d.standing.isOwed(), d.standing == called
-}
-
 // Loaned returns how many bytes of the receive buffer the program has on loan, and the
 // buffer's size, if senders have been refused because of that; else 0.
 func (p *Port) Loaned() (bytes, limit int) {
@@ -201,12 +123,4 @@ func (p *Port) Loaned() (bytes, limit int) {
 		bytes = p.recv.used - held
 	}
 	return bytes, p.cfg.RecvBuffer
-}
-
-// Numbers returns the first message to a peer that has not been acknowledged, and the next that is expected from it.
-func (p *Port) Numbers(rank int) (acknowledged, expected uint32) {
-	if d := p.pairs[rank]; d != nil {
-		return d.base, d.expected
-	}
-	return 0, 0
 }

@@ -21,5 +21,5 @@
 // frames of peers come one by one, both with the rig of rig_test.go;
 // pair_test.go (the states of a pair), recall_test.go and state_test.go (frozen and saved
 // ports); with links between the ranks by the scenarios of package engine, and under faults by
-// lab/swarm.
+// lab/stress.
 package msg

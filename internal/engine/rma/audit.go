@@ -53,14 +53,3 @@ func (l *Layer) Fingerprint(w io.Writer) {
 		fmt.Fprintln(w, rank, p.outstanding, p.failedPush, p.failedPut, !p.waiting.Empty())
 	}
 }
-
-// Unbegun says how many operations at ranks that take them wait to begin, the first
-// at each rank.
-func (l *Layer) Unbegun(takes func(rank int) bool) (lines []string) {
-	for _, rank := range l.ranks() {
-		if op := l.peers[rank].waiting.First(); op != nil && takes(rank) {
-			lines = append(lines, fmt.Sprintf("%s at rank %d has not begun", op, rank))
-		}
-	}
-	return lines
-}

@@ -13,5 +13,5 @@
 // Tested in layer_test.go (a layer that works on the memory of another) and limits_test.go,
 // where frames of peers come one by one, both with the rig of rig_test.go; with
 // links between the ranks by the scenarios of package engine, and under faults by
-// lab/swarm.
+// lab/stress.
 package rma

@@ -101,6 +101,9 @@ type source struct {
 	rank     *Rank
 }
 
+// Of returns the job of a simulated rank.
+func Of(m *join.Member) *Job { return m.Source.(*source).job }
+
 func (s *source) Job() bootstrap.Job { return s.identity }
 
 func (s *source) Put(ctx context.Context, key, value string) error { return nil }

@@ -4,27 +4,29 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"weft"
 	"weft/internal/cli"
-	"weft/lab/swarm"
+	"weft/lab/stress"
 )
 
-const simHelp = `Runs a swarm, which is protocol engines that do random operations while packets are lost,
-repeated, reordered and damaged, and machines stop, pause and crash; and checks every
-invariant. The seed alone decides what happens in a run.
+const simHelp = `Plays the scenes of weftlab stress on a virtual cluster: ranks call weft's whole API at random,
+while packets are lost, repeated, reordered and damaged, paths are clogged and cut, and ranks pause,
+crash and leave. The seed alone decides what happens in a run.
 
 EXAMPLES
-  weftlab sim -seed 42                 one run of the swarm, with its options
-  weftlab sim -seed 42 -log log.txt    and everything that happens in it
-  weftlab sim -seeds 10000             explore; a seed that fails is shrunk
+  weftlab sim -seed 42                 one run, with its plan
+  weftlab sim -seed 42 -log log.txt    and every packet that arrives
+  weftlab sim -seeds 10000 -only lock  explore, locks alone
   weftlab sim -for 60s                 explore new seeds for a minute
   weftlab sim paper -table dimmnet     models of the hardware of the papers
   weftlab sim congestion               incast, halo and all-to-all where queues are short
@@ -34,24 +36,24 @@ EXAMPLES
 type simFlags struct {
 	seeds    uint64
 	duration time.Duration
-	set      string
-	Seed     uint64
-	Log      string
-	JSON     bool
+	only     string
+	seed     uint64
+	log      string
+	json     bool
 }
 
 func simCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weftlab sim", flag.ContinueOnError)
 	var f simFlags
-	fs.Uint64Var(&f.Seed, "seed", 0, "run this seed")
+	fs.Uint64Var(&f.seed, "seed", 0, "run this seed")
 	fs.Uint64Var(&f.seeds, "seeds", 0, "explore so many seeds, from -seed on")
 	fs.DurationVar(&f.duration, "for", 0, "explore new seeds for so long")
-	fs.StringVar(&f.set, "set", "", "change options of the run of -seed: nodes=3,ops=10,loss=0,…")
-	fs.StringVar(&f.Log, "log", "", "write what happens to this file")
-	fs.BoolVar(&f.JSON, "json", false, "print the result as JSON")
+	fs.StringVar(&f.only, "only", "", "kinds of scenes, several with commas: "+strings.Join(stress.Kinds(), ","))
+	fs.StringVar(&f.log, "log", "", "write every packet of the run of -seed to this file")
+	fs.BoolVar(&f.json, "json", false, "print the result as JSON")
 	return &ffcli.Command{
 		Name: "sim", ShortUsage: "weftlab sim [FLAGS]",
-		ShortHelp: "run the protocol's random tests, and models, in virtual time",
+		ShortHelp: "run random tests, and models, in virtual time",
 		LongHelp:  simHelp, FlagSet: fs, Subcommands: []*ffcli.Command{simPaperCommand(), simBarrierCommand(),
 			simMapCommand(), simCongestionCommand(), simReplayCommand()},
 		Exec: func(ctx context.Context, args []string) error {
@@ -59,102 +61,97 @@ func simCommand() *ffcli.Command {
 			defer stop()
 			given := map[string]bool{}
 			fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+			if err := stress.CheckKinds(f.only); err != nil {
+				return fmt.Errorf("sim: -only: %w", err)
+			}
 			switch {
 			case len(args) > 0:
 				return fmt.Errorf("sim: %q: weft sim runs programs; weftlab sim takes no arguments", args[0])
 			case given["seeds"] || given["for"]:
 				return simExplore(ctx, f)
 			case given["seed"]:
-				return simSeed(f)
+				return simSeed(ctx, f)
 			}
 			return flag.ErrHelp
 		},
 	}
 }
 
-// simSeed runs one seed of the swarm, and prints its options and results.
-func simSeed(f simFlags) error {
-	o := swarm.FromSeed(f.Seed)
-	if err := o.Set(f.set); err != nil {
-		return err
-	}
-	var r swarm.Result
-	if f.Log == "" {
-		r = swarm.Run(o, nil)
-	} else {
-		file, err := os.Create(f.Log)
+// simSeed runs one seed, and prints its plan and results.
+func simSeed(ctx context.Context, f simFlags) error {
+	var log io.Writer
+	if f.log != "" {
+		file, err := os.Create(f.log)
 		if err != nil {
 			return err
 		}
+		defer file.Close()
 		w := bufio.NewWriter(file)
-		r = swarm.Run(o, w)
-		if err := errors.Join(w.Flush(), file.Close()); err != nil {
-			return err
-		}
+		defer w.Flush()
+		log = w
 	}
-	if f.JSON {
-		if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
-			return err
-		}
-	} else {
-		fmt.Printf("options\n%s%s", o, r)
+	plan := stress.DrawSimulated(f.seed)
+	failure, r := stress.Simulate(ctx, plan, f.only, "", log)
+	if f.json {
+		return simJSON(map[string]any{"seed": f.seed, "result": r}, failure)
 	}
-	if r.Violation != nil {
-		return cli.Exit(1)
-	}
-	return nil
+	fmt.Printf("%v\nthe last function returned after %v; %d messages, %d packets, %d lost, %d sent again; hash %#016x\n", plan,
+		r.Time, r.Messages, r.Packets, r.Lost, r.Resent, r.Hash)
+	return simFailed(failure, f.only)
 }
 
-// simExplore runs many seeds, and shrinks the first that fails.
+// simExplore runs seed after seed, until one fails.
 func simExplore(ctx context.Context, f simFlags) error {
-	count := f.seeds
+	start := time.Now()
 	if f.duration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, f.duration)
 		defer cancel()
-		if f.Seed == 0 {
-			f.Seed = uint64(time.Now().UnixNano())
+		if f.seed == 0 {
+			f.seed = uint64(start.UnixNano())
 		}
-		if count == 0 {
-			count = 1 << 62
+		if f.seeds == 0 {
+			f.seeds = 1 << 62
 		}
 	}
-	start := time.Now()
-	shown := time.Now()
-	var n, packets uint64
-	var bad *swarm.Result
-	swarm.Explore(ctx, f.Seed, count, func(r swarm.Result) bool {
-		n++
-		packets += r.Network.Delivered
-		if r.Violation != nil && bad == nil {
-			bad = &r
+	var total weft.Simulation
+	var failure *stress.Failure
+	n := uint64(0)
+	for ; n < f.seeds && failure == nil; n++ {
+		if ctx.Err() != nil {
+			break
 		}
-		if time.Since(shown) > 5*time.Second {
-			shown = time.Now()
-			fmt.Fprintf(os.Stderr, "%d seeds, %.3g packets, %v\n", n, float64(packets), time.Since(start).Round(time.Second))
-		}
-		return bad == nil
-	})
-	if f.JSON {
-		v := map[string]any{"first_seed": f.Seed, "seeds": n, "packets": packets, "took_s": time.Since(start).Seconds()}
-		if bad != nil {
-			v["failed_seed"] = bad.Options.Seed
-			v["violation"] = bad.Violation
-		}
-		if err := json.NewEncoder(os.Stdout).Encode(v); err != nil {
-			return err
-		}
-	} else {
-		fmt.Printf("%d seeds from %d on, %.3g packets delivered, in %v\n", n, f.Seed, float64(packets),
-			time.Since(start).Round(time.Millisecond))
+		var r *weft.Simulation
+		failure, r = stress.Simulate(context.WithoutCancel(ctx), stress.DrawSimulated(f.seed+n), f.only, "", nil)
+		total.Packets += r.Packets
 	}
-	if bad == nil {
+	took := time.Since(start)
+	if f.json {
+		return simJSON(map[string]any{"first_seed": f.seed, "seeds": n, "packets": total.Packets, "took_s": took.Seconds()},
+			failure)
+	}
+	fmt.Printf("%d seeds from %d on, %.3g packets, in %v\n", n, f.seed, float64(total.Packets), took.Round(time.Millisecond))
+	return simFailed(failure, f.only)
+}
+
+// simJSON prints what came of runs as JSON.
+func simJSON(v map[string]any, failure *stress.Failure) error {
+	if failure != nil {
+		v["failed_seed"] = failure.Plan.Seed
+		v["found"] = failure.Found
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(v); err != nil || failure == nil {
+		return err
+	}
+	return cli.Exit(1)
+}
+
+// simFailed says what a seed has found.
+func simFailed(failure *stress.Failure, only string) error {
+	if failure == nil {
 		return nil
 	}
-	fmt.Fprintf(os.Stderr, "seed %d: %v\n\nrun it again: weftlab sim -seed %[1]d\n\nshrinking …\n", bad.Options.Seed,
-		bad.Violation)
-	small := swarm.Shrink(bad.Options, bad.Violation.Kind, 30*time.Second)
-	fmt.Fprintf(os.Stderr, "the least that still fails: weftlab sim -seed %d -set %s\n%s%v\n",
-		small.Seed, small.Changes(swarm.FromSeed(small.Seed)), small, swarm.Run(small, nil).Violation)
+	fmt.Fprintf(os.Stderr, "%v\n\n%s\nrun it again: weftlab sim -seed %d -only %q\n", failure.Plan,
+		strings.Join(failure.Found, "\n"), failure.Plan.Seed, only)
 	return cli.Exit(1)
 }

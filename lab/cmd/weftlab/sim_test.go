@@ -10,20 +10,20 @@ import (
 	"testing"
 )
 
-// TestSimSeed replays a run: options, outcome, and a log that says the same.
+// TestSimSeed replays a run: its plan, what came of it, and a log.
 func TestSimSeed(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
-	out, stderr, status := weftlab(t, "sim", "-seed", "1", "-set", "nodes=3,ops=20", "-log", log)
-	again, _, _ := weftlab(t, "sim", "-seed", "1", "-set", "nodes=3,ops=20")
-	if status != 0 || out != again || !strings.Contains(out, "nodes        3") || !strings.Contains(out, "all was well") {
+	out, stderr, status := weftlab(t, "sim", "-seed", "1", "-only", "lock", "-log", log)
+	again, _, _ := weftlab(t, "sim", "-seed", "1", "-only", "lock")
+	if status != 0 || out != again || !strings.Contains(out, "seed 1: 5 ranks") || !strings.Contains(out, "hash 0x") {
 		t.Errorf("status %d, %s\n%s\n%s", status, stderr, out, again)
 	}
 	if b, err := os.ReadFile(log); err != nil || !strings.Contains(string(b), "arrives") {
 		t.Errorf("%v: %.200s", err, b)
 	}
-	out, stderr, status = weftlab(t, "sim", "-seeds", "20", "-seed", "7", "-json")
+	out, stderr, status = weftlab(t, "sim", "-seeds", "5", "-seed", "7", "-only", "lock", "-json")
 	var r map[string]any
-	if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 || r["seeds"] != 20.0 {
+	if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 || r["seeds"] != 5.0 {
 		t.Errorf("status %d, %v: %s%s", status, err, out, stderr)
 	}
 }

@@ -59,7 +59,10 @@ func stressCommand() *ffcli.Command {
 			if *n < 1 || *n > 200 {
 				return fmt.Errorf("stress: -n %d: must be from 1 to 200", *n)
 			}
-			var err error
+			err := stress.CheckKinds(o.Only)
+			if err != nil {
+				return fmt.Errorf("stress: -only: %w", err)
+			}
 			if o.Program, err = os.Executable(); err != nil {
 				return err
 			}

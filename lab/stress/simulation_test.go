@@ -1,0 +1,51 @@
+package stress_test
+
+import (
+	"flag"
+	"strings"
+	"testing"
+
+	"weft/internal/explore"
+	"weft/lab/stress"
+)
+
+var (
+	seed  = flag.Uint64("stress.seed", 0, "the first seed of TestSimulation; 0 means those of the round of WEFT_EXPLORE")
+	seeds = flag.Uint64("stress.seeds", 2, "how many seeds TestSimulation plays of each kind of scene")
+)
+
+// TestSimulation plays jobs of each kind of scene alone, and of all together, in virtual time. weftlab sim plays seed
+// after seed.
+func TestSimulation(t *testing.T) {
+	for _, kind := range append(stress.Kinds(), "") {
+		name := kind
+		if kind == "" {
+			name = "all"
+		}
+		t.Run(name, func(t *testing.T) {
+			first, _ := explore.Seeds(*seeds)
+			if *seed > 0 {
+				first = *seed
+			}
+			for s := range *seeds {
+				plan := stress.DrawSimulated(first + s)
+				if f, _ := stress.Simulate(t.Context(), plan, kind, "", nil); f != nil {
+					t.Fatalf("-run 'TestSimulation/^%s$' -stress.seed=%d -stress.seeds=1\n%v\n%s", name, plan.Seed, plan,
+						strings.Join(f.Found, "\n"))
+				}
+			}
+		})
+	}
+}
+
+// The same seed does the same, to the bit.
+func TestSameSeed(t *testing.T) {
+	for _, kind := range append(stress.Kinds(), "") {
+		plan := stress.DrawSimulated(3)
+		_, a := stress.Simulate(t.Context(), plan, kind, "", nil)
+		_, b := stress.Simulate(t.Context(), plan, kind, "", nil)
+		if a.Hash != b.Hash || a.Events != b.Events {
+			t.Errorf("%q: hash %#x after %d events, then %#x after %d", kind, a.Hash, a.Events, b.Hash, b.Events)
+		}
+	}
+}
