@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"weft/failure"
 	"weft/internal/bootstrap/etcd"
-	"weft/internal/bootstrap/rendezvous"
 )
 
 // withEtcd returns an executable of a package that imports weft/etcd as well, which the package itself does not.
