@@ -28,6 +28,7 @@ var longFunctions = map[string]int{
 	"internal/engine/scenario_test.go scenario.command": 81, // a table: a command, and what does it
 	"internal/engine/wire/describe.go fields":           72, // a table: a type, and what parses it
 	"internal/engine/wire/event_test.go TestEvents":     96, // a table: an event, and what parses it
+	"lab/cmd/weftlab/perf.go perfTests":                 79, // a table: a measurement, and its flags
 	"internal/launch/ranks_test.go beRank":              85, // a table: a word, and what a rank does then
 }
 

@@ -150,7 +150,9 @@ func (e *Endpoint) wait(ctx context.Context, p *peer, c *call) (reply frame, ove
 	for {
 		e.mu.Lock()
 		if c.over || late != nil {
-			reply, over, err = c.reply, c.over, c.err
+			reply = c.reply
+			over = c.over
+			err = c.err
 			e.free(p, c)
 			e.mu.Unlock()
 			if !over {
