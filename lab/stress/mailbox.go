@@ -35,7 +35,8 @@ func mailbox(s *scene) {
 	l := newLedger(a, s.number, s.members, senders)
 	s.note(l)
 	ctx, cancel := context.WithCancel(a.ctx)
-	receivers, sending := crew{p: a.p}, crew{p: a.p}
+	receivers := crew{p: a.p}
+	sending := crew{p: a.p}
 	receiving := 1
 	if !packets {
 		receiving += a.rng.IntN(3)

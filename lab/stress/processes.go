@@ -59,7 +59,7 @@ func (s *processes) resume(rank int) { _ = syscall.Kill(s.ranks[rank].pid, sysca
 // cut does nothing: plans for real networks have no cuts.
 func (s *processes) cut(int, time.Duration) {}
 
-// bury does nothing: whom links do not tell, the launcher does when the rank ends.
+// bury does nothing: the launcher tells the ranks that links do not tell.
 func (s *processes) bury(int) {}
 
 // excuses reports whether the machine has kept a rank from running.

@@ -23,7 +23,8 @@ func stream(s *scene) {
 	l := newLedger(a, s.number, s.members, senders)
 	s.note(l)
 	ctx, cancel := context.WithCancel(s.ctx)
-	receivers, sending := crew{p: a.p}, crew{p: a.p}
+	receivers := crew{p: a.p}
+	sending := crew{p: a.p}
 	receiving := 1 + a.rng.IntN(4)
 	l.several = receiving > 1
 	for i := range receiving {
