@@ -28,7 +28,7 @@ func (d *director) strike(s strike) {
 	case stopAll:
 		d.suspended = true
 		for rank, p := range d.ranks {
-			if !p.out && !p.stopped {
+			if !p.out { // a rank that is stopped stays so
 				d.halt(rank, s.lasts)
 			}
 		}

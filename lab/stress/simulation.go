@@ -24,7 +24,7 @@ type simulation struct {
 	only, spoil string
 	cluster     *job.Job // nil until the first rank has begun
 	players     []*rank
-	regions     map[string]*weft.Region // by rank and name; see memory.go
+	cuts        map[[2]int]int // how many strikes have cut a path
 	cancel      context.CancelFunc
 	progress    uint64        // of all ranks
 	since       time.Duration // when it last changed
@@ -33,7 +33,7 @@ type simulation struct {
 // Simulate plays the job of a plan under weft.Simulate, and returns what came of it, with a Failure or nil. Only and
 // spoil are those of Options. The log may be nil.
 func Simulate(ctx context.Context, plan Plan, only, spoil string, log io.Writer) (*Failure, *weft.Simulation) {
-	s := &simulation{only: only, spoil: spoil, players: make([]*rank, plan.N), regions: map[string]*weft.Region{}}
+	s := &simulation{only: only, spoil: spoil, players: make([]*rank, plan.N), cuts: map[[2]int]int{}}
 	s.director = newDirector(plan, s, false)
 	ctx, s.cancel = context.WithCancel(ctx)
 	defer s.cancel()
@@ -149,15 +149,31 @@ func (s *simulation) excuses(int, int) bool { return false }
 
 func (s *simulation) cut(rank int, d time.Duration) {
 	for other := range s.plan.N {
-		s.cluster.Net.Cut(rank, other)
-		s.cluster.Net.Cut(other, rank)
+		s.cuts[[2]int{rank, other}]++
+		s.cuts[[2]int{other, rank}]++
 	}
+	s.mendPaths()
 	s.after(d, func() {
 		for other := range s.plan.N {
-			s.cluster.Net.Heal(rank, other)
-			s.cluster.Net.Heal(other, rank)
+			s.cuts[[2]int{rank, other}]--
+			s.cuts[[2]int{other, rank}]--
 		}
+		s.mendPaths()
 	})
+}
+
+// mendPaths cuts the paths that some strike has cut, and heals the others.
+func (s *simulation) mendPaths() {
+	for from := range s.plan.N {
+		for to := range s.plan.N {
+			switch n := s.cuts[[2]int{from, to}]; {
+			case n > 0 && !s.cluster.Net.IsCut(from, to):
+				s.cluster.Net.Cut(from, to)
+			case n == 0 && s.cluster.Net.IsCut(from, to):
+				s.cluster.Net.Heal(from, to)
+			}
+		}
+	}
 }
 
 // together reports whether ranks share memory.

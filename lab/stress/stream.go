@@ -343,7 +343,7 @@ func (o *outgoing) wrong(to int) {
 		again(b)
 		o.seq[to]++
 	case "hang":
-		a.do("hang", func() error { <-a.ctx.Done(); return nil })
+		a.do("hang", func() error { return a.await(a.ctx, func() bool { return false }) })
 	case "panic":
 		panic("as asked")
 	}
