@@ -149,7 +149,7 @@ func (h *holder) mutual(a *actor, take taking, try func(ctx context.Context) (we
 	if ok {
 		inside(0, 1)
 	}
-	if !ok && a.leaving.Load() {
+	if !ok && (a.leaving.Load() || a.ctx.Err() != nil) {
 		return false // the word says that somebody is inside: the next holder must hear that the holder has gone
 	}
 	return a.call("Unlock", unlock) == fine && ok
