@@ -13,13 +13,13 @@ import (
 // clocksAllowed lists the files of tests that look at a real clock, and why. None of them decides a test by it.
 var clocksAllowed = map[string]string{
 	"internal/waittest/waittest.go":                                     "waits for all tests, and ends a hang",
-	"internal/handshake/acceptor_test.go":                               "its slow network is in a bubble of testing/synctest",
+	"internal/handshake/acceptor_test.go":                               "its slow network is in a bubble of synctest",
 	"internal/engine/bench_test.go":                                     "a benchmark: it measures, and refuses nothing",
 	"lab/inside/testdata/internal/transport/eth/segments_linux_test.go": "a benchmark",
 	"internal/doctor/measure_test.go":                                   "gives each rank a clock of its own",
-	"internal/transport/shm/memory_linux_test.go":                       "waits for deadlines to pass; if that takes longer, nothing changes",
-	"lab/inside/testdata/networks_hosts_test.go":                        "changes a network now and then; how often decides nothing",
-	"stream/network_sim_test.go":                                        "sets a deadline in virtual time, which net.Conn takes as a time of day",
+	"internal/transport/shm/memory_linux_test.go":                       "waits for deadlines to pass",
+	"lab/inside/testdata/networks_hosts_test.go":                        "changes a network now and then",
+	"stream/network_sim_test.go":                                        "a deadline in virtual time is a time.Time",
 }
 
 // clock lists the functions of package time that read a clock or wait.

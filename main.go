@@ -38,8 +38,8 @@ func Main(run func(ctx context.Context, p *Proc) error) {
 	}
 }
 
-// execute is Main but for the end of the process. With an error it returns the name that reports it, and on which host a
-// rank was whose end the error reports.
+// execute is Main but for the end of the process. With an error it returns the name that reports it, and on which host
+// a rank was whose end the error reports.
 func execute(ctx context.Context, run func(ctx context.Context, p *Proc) error) (speaker, where string, err error) {
 	if os.Getenv(job.Env) != "" {
 		return "weft", "", job.Obey(ctx, programOf(run))

@@ -22,8 +22,12 @@ func (p *Proc) Close() error {
 	}
 	p.open.closed = true
 	// The order is fixed, so that a simulation can be repeated.
-	ports := slices.SortedFunc(maps.Values(p.open.ports), func(a, b *Port) int { return cmp.Compare(a.channel, b.channel) })
-	mailboxes := slices.SortedFunc(maps.Keys(p.open.mailboxes), func(a, b *Mailbox) int { return cmp.Compare(a.name, b.name) })
+	ports := slices.SortedFunc(maps.Values(p.open.ports), func(a, b *Port) int {
+		return cmp.Compare(a.channel, b.channel)
+	})
+	mailboxes := slices.SortedFunc(maps.Keys(p.open.mailboxes), func(a, b *Mailbox) int {
+		return cmp.Compare(a.name, b.name)
+	})
 	barriers := maps.Clone(p.open.barriers)
 	p.open.Unlock()
 	p.node.Quit()

@@ -18,9 +18,9 @@ var (
 	ErrReturned = errors.New("am: the request was returned to its sender")
 )
 
-// A TableError reports, at all ranks, that the ranks have not opened the endpoint with the same table of handlers and the
-// same configuration: the Rank that differs from rank 0; the Index of the first handler that differs, or -1 for a value
-// of the configuration; and what both have there, Theirs and Ours. It matches ErrTable.
+// A TableError reports, at all ranks, that the ranks have not opened the endpoint with the same table of handlers and
+// the same configuration: the Rank that differs from rank 0; the Index of the first handler that differs, or -1 for a
+// value of the configuration; and what both have there, Theirs and Ours. It matches ErrTable.
 type TableError = endpoint.TableError
 
 // A RuleError reports that a handler did what it must not do. Nothing was sent. It matches ErrRule.
@@ -56,8 +56,8 @@ func (e *HandlerError) Error() string {
 // Unwrap returns why the handler failed.
 func (e *HandlerError) Unwrap() error { return e.Err }
 
-// A PanicError reports the panic of a handler: its Value, and the Stack as debug.Stack returns it. It wraps a Value that
-// is an error.
+// A PanicError reports the panic of a handler: its Value, and the Stack as debug.Stack returns it. It wraps a Value
+// that is an error.
 type PanicError = endpoint.PanicError
 
 // A ReturnedError reports, at the rank that sent a request, that it will not be answered: its

@@ -68,10 +68,10 @@ func (e *WaitError) Unwrap() error { return e.Err }
 // Waited returns the error of a wait with what was waited for, if the context ended or a rank is gone: a WaitError in
 // place of the one that err may be. Knows counts only if the context ended. It returns other errors as they are.
 func Waited(err error, doing, knows string) error {
-	if w, ok := err.(*WaitError); ok {
+	if w, ok := err.(*WaitError); ok { //nolint:errorlint // the outermost error alone
 		err = w.Err
 	}
-	if _, gone := err.(*PeerError); gone {
+	if _, gone := err.(*PeerError); gone { //nolint:errorlint // the same
 		return &WaitError{Doing: doing, Err: err}
 	}
 	if !GivenUp(err) {

@@ -94,7 +94,7 @@ type MailboxError struct {
 }
 
 func (e *MailboxError) Error() string {
-	if e.Err == ErrTooLong {
+	if errors.Is(e.Err, ErrTooLong) {
 		return fmt.Sprintf("weft: mailbox of rank %d: a message of %d bytes is longer than its ring", e.Rank, e.Len)
 	}
 	return fmt.Sprintf("weft: mailbox of rank %d: message of %d bytes: %s", e.Rank, e.Len, plain(e.Err))

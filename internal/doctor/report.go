@@ -24,7 +24,7 @@ type Host struct {
 	Name        string        `json:"name"`
 	Unheard     bool          `json:"unheard,omitempty"` // its rank did not report: nothing else is known
 	Weft        string        `json:"weft"`              // version of this program
-	Binary      string        `json:"binary"`            // first bytes of the program's SHA-256, which differ between builds
+	Binary      string        `json:"binary"`            // first bytes of the program's SHA-256
 	Kernel      string        `json:"kernel"`            // release
 	Machine     string        `json:"machine"`           // architecture, as uname says it
 	Processors  int           `json:"processors"`

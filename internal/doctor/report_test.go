@@ -63,7 +63,9 @@ func sick() *Report {
 	h.ClockSource = "hpet"
 	h.CPUs = 0.5
 	h.Features[1].Missing = "the kernel does not know it"
-	h.Features = append(h.Features, sys.Feature{Name: "AF_PACKET", Use: "raw Ethernet", Missing: "it needs CAP_NET_RAW: operation not permitted"})
+	h.Features = append(h.Features, sys.Feature{
+		Name: "AF_PACKET", Use: "raw Ethernet", Missing: "it needs CAP_NET_RAW: operation not permitted",
+	})
 	r.Ranks[2].Host.Interfaces[0].MTU = 1500
 	r.Ranks[2].Host.Machine = "aarch64"
 	r.Ranks[3].Host.Weft = "v0.9.0"

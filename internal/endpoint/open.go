@@ -51,7 +51,7 @@ const (
 	maxReason = 1 << 10
 )
 
-// ErrTable: the ranks have opened an endpoint with different tables of handlers or different configurations.
+// ErrTable says that the ranks have opened an endpoint with different tables of handlers or different configurations.
 var ErrTable = errors.New("weft: the tables of handlers differ")
 
 // A TableError reports, at all ranks, that a rank has opened an endpoint with another table of handlers than rank 0, or

@@ -53,6 +53,7 @@ var Variables = []Variable{
 		"sim replay"},
 }
 
+// Variables of the environment that only package join reads.
 const (
 	EnvSpin      = "WEFT_SPIN"
 	EnvInterrupt = "WEFT_INTERRUPT"

@@ -37,7 +37,8 @@ func TestSlowReader(t *testing.T) {
 var talk = sync.OnceValue(func() handshake.Session {
 	pair := handshake.Pair{Secret: secret, Dialler: 1}
 	caller := pair.Call(protocol)
-	callee, err := handshake.Hear(caller.Hello(), protocol, func(uint32, uint32) (handshake.Pair, error) { return pair, nil })
+	find := func(uint32, uint32) (handshake.Pair, error) { return pair, nil }
+	callee, err := handshake.Hear(caller.Hello(), protocol, find)
 	if err == nil {
 		_, err = caller.Reply(callee.Reply())
 	}

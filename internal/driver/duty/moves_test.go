@@ -66,7 +66,9 @@ func moves() []move {
 		}},
 		{0, "Close rings again", (*world).dismisses, (*world).ring},
 		{0, "the service works", func(w *world) bool { return w.service == running }, (*world).serve},
-		{0, "the service gives the lock up", func(w *world) bool { return w.service == running && w.r.Alone() }, func(w *world) {
+		{0, "the service gives the lock up", func(w *world) bool {
+			return w.service == running && w.r.Alone()
+		}, func(w *world) {
 			w.receive()
 		}},
 		{0, "the service falls asleep", func(w *world) bool { return w.service == falling }, func(w *world) {
@@ -80,7 +82,9 @@ func moves() []move {
 		}},
 		{0, "the service comes", func(w *world) bool { return w.service == rising || w.service == parked && w.nudged },
 			(*world).woken},
-		{0, "the service's time comes", func(w *world) bool { return (w.service == asleep || w.service == parked) && w.limit },
+		{0, "the service's time comes", func(w *world) bool {
+			return (w.service == asleep || w.service == parked) && w.limit
+		},
 			func(w *world) {
 				w.service = rising
 				w.rings = min(w.rings, w.sleepers())
@@ -133,8 +137,12 @@ func ofWaiter(i int) []move {
 	}
 	return []move{
 		{0, " begins", func(w *world) bool { return w.at[i] == outside && !w.closed }, begin(0)},
-		{0, " begins late", func(w *world) bool { return w.at[i] == outside && !w.closed && w.r.CountsStreak() }, begin(monotime.Time(lull) + 1)},
-		{0, "'s packet comes", func(w *world) bool { return w.at[i] != outside && w.pending(i) && !w.packet[i] }, func(w *world) {
+		{0, " begins late", func(w *world) bool {
+			return w.at[i] == outside && !w.closed && w.r.CountsStreak()
+		}, begin(monotime.Time(lull) + 1)},
+		{0, "'s packet comes", func(w *world) bool {
+			return w.at[i] != outside && w.pending(i) && !w.packet[i]
+		}, func(w *world) {
 			w.packet[i] = true
 			w.arrives(false)
 		}},

@@ -97,7 +97,7 @@ func (r *Roster) Waking() int { return r.waking }
 // CountsStreak reports whether Begin and Left need the time.
 func (r *Roster) CountsStreak() bool { return r.Costly && r.asleep > 0 }
 
-// Begin: a waiter begins to wait, or asks once more, and may poll if its state says so.
+// Begin says that a waiter begins to wait, or asks once more, and may poll if its state says so.
 func (r *Roster) Begin(w *Waiter, now monotime.Time) Action {
 	if r.NoPolling || r.closed {
 		return 0
@@ -129,7 +129,7 @@ func (r *Roster) poll(w *Waiter) Action {
 	return r.silence()
 }
 
-// Spent: a waiter stops polling, if it still polled. Park, Left or Doze must follow.
+// Spent says that a waiter stops polling, if it still polled. Park, Left or Doze must follow.
 func (r *Roster) Spent(w *Waiter) {
 	switch w.State {
 	case Polling:
@@ -142,7 +142,7 @@ func (r *Roster) Spent(w *Waiter) {
 	r.poller = nil
 }
 
-// Left: a wait has ended while its goroutine polled.
+// Left says that a wait has ended while its goroutine polled.
 func (r *Roster) Left(now monotime.Time, paused bool) (a Action) {
 	if r.CountsStreak() {
 		r.stopped = now
@@ -159,8 +159,8 @@ func (r *Roster) Left(now monotime.Time, paused bool) (a Action) {
 // Streak reports whether there is a streak.
 func (r *Roster) Streak() bool { return r.streak >= r.Enough && r.sleeper == nil }
 
-// Park: a waiter that does not poll must sleep, on the doorbell or on its channel as its state says. In a closed
-// node it stays Away.
+// Park says that a waiter that does not poll must sleep, on the doorbell or on its channel as its state says. In a
+// closed node it stays Away.
 func (r *Roster) Park(w *Waiter) Action {
 	if r.closed {
 		return 0
@@ -176,7 +176,8 @@ func (r *Roster) Park(w *Waiter) Action {
 	return r.Rest(false)
 }
 
-// Doze: the sleeper is about to sleep on the doorbell. If another waiter polls it must sleep on its channel instead.
+// Doze says that the sleeper is about to sleep on the doorbell. If another waiter polls it must sleep on its channel
+// instead.
 func (r *Roster) Doze(w *Waiter) Action {
 	r.answer()
 	if r.poller == nil {
@@ -187,19 +188,19 @@ func (r *Roster) Doze(w *Waiter) Action {
 	return r.Alert()
 }
 
-// Woke: the sleeper has slept, and has the lock again.
+// Woke says that the sleeper has slept, and has the lock again.
 func (r *Roster) Woke() {
 	r.answer()
 	r.sleeperAt = 0
 }
 
-// Linger: the sleeper polls for what follows a packet. No other waiter polls.
+// Linger says that the sleeper polls for what follows a packet. No other waiter polls.
 func (r *Roster) Linger(w *Waiter) Action {
 	w.State = Lingering
 	return r.poll(w)
 }
 
-// Rise: the sleeper does not wait any more. Rest must follow.
+// Rise says that the sleeper does not wait any more. Rest must follow.
 func (r *Roster) Rise(w *Waiter) {
 	r.answer()
 	w.State = Away
@@ -207,7 +208,7 @@ func (r *Roster) Rise(w *Waiter) {
 	r.asleep--
 }
 
-// Ended: the call of a waiter has ended, or the node is closed.
+// Ended says that the call of a waiter has ended, or the node is closed.
 func (r *Roster) Ended(w *Waiter) Action {
 	switch w.State {
 	case Sleeping:
@@ -222,7 +223,7 @@ func (r *Roster) Ended(w *Waiter) Action {
 	}
 }
 
-// Cancelled: a context has ended that may be the sleeper's.
+// Cancelled says that a context has ended that may be the sleeper's.
 func (r *Roster) Cancelled() Action {
 	if r.closed || !r.dozes() {
 		return 0
@@ -230,7 +231,8 @@ func (r *Roster) Cancelled() Action {
 	return r.ring()
 }
 
-// Back: a waiter has slept on its channel, and has the lock again. It does not wait any more. Rest must follow.
+// Back says that a waiter has slept on its channel, and has the lock again. It does not wait any more. Rest must
+// follow.
 func (r *Roster) Back(w *Waiter) {
 	switch w.State {
 	case Parked:
@@ -243,8 +245,8 @@ func (r *Roster) Back(w *Waiter) {
 	w.State = Away
 }
 
-// Expect: a party that is no waiter wants to hear of every packet, until Forgo.
+// Expect says that a party that is no waiter wants to hear of every packet, until Forgo.
 func (r *Roster) Expect() { r.asleep++ }
 
-// Forgo: it does not any more.
+// Forgo ends Expect.
 func (r *Roster) Forgo() { r.asleep-- }

@@ -37,8 +37,8 @@ func (r *Roster) watches() bool { return r.service == Watching || r.service == S
 // dozes reports whether a waiter sleeps on the doorbell, or is about to.
 func (r *Roster) dozes() bool { return r.sleeper != nil && r.sleeper.State == Sleeping }
 
-// Next: the service has done what there was to do, and decides what it does next. Telling says that it waits for
-// packets itself. If it watches it does so for d, without a limit if d is below zero.
+// Next says that the service has done what there was to do, and decides what it does next. Telling says that it waits
+// for packets itself. If it watches it does so for d, without a limit if d is below zero.
 func (r *Roster) Next(telling bool) (a Action, d time.Duration) {
 	if r.sleeper == nil {
 		r.answer()
@@ -73,7 +73,7 @@ func (r *Roster) Next(telling bool) (a Action, d time.Duration) {
 	return a, r.pause
 }
 
-// Up: the service has the lock again.
+// Up says that the service has the lock again.
 func (r *Roster) Up() (a Action) {
 	if r.service == Dormant && r.dozes() && !r.closed {
 		a = r.ring() // the ring that woke the service may have been meant for the sleeper
@@ -83,8 +83,8 @@ func (r *Roster) Up() (a Action) {
 	return a
 }
 
-// Hurry: this rank has kept a lock that others may want, and may now compute for long. So the service must arm the
-// doorbell without waiting for a tick. Once is enough until a goroutine polls again.
+// Hurry says that this rank has kept a lock that others may want, and may now compute for long. So the service must
+// arm the doorbell without waiting for a tick. Once is enough until a goroutine polls again.
 func (r *Roster) Hurry() Action {
 	if r.freed == r.polls || !r.watches() {
 		return 0
@@ -94,7 +94,7 @@ func (r *Roster) Hurry() Action {
 	return r.Alert()
 }
 
-// Alert: the goroutine on duty must look before its time.
+// Alert says that the goroutine on duty must look before its time.
 func (r *Roster) Alert() (a Action) {
 	if r.dozes() || !r.watches() {
 		a = r.ring()
@@ -124,13 +124,13 @@ func (r *Roster) Rest(paused bool) (a Action) {
 	return a
 }
 
-// Close: the node is closed. Nothing polls or falls asleep from now on.
+// Close says that the node is closed. Nothing polls or falls asleep from now on.
 func (r *Roster) Close() Action {
 	r.closed = true
 	return r.ring() | Nudge
 }
 
-// Until: the sleeper, or else the service, wakes by itself at a time.
+// Until says that the sleeper, or else the service, wakes by itself at a time.
 func (r *Roster) Until(at monotime.Time) {
 	if r.sleeper != nil {
 		r.sleeperAt = at

@@ -180,7 +180,8 @@ func TestBounds(t *testing.T) {
 		{7, 1, 8, true}, {8, 1, 8, false},
 		{1 << 62, 1 << 62, 8, false}, {0, 0, 0, true},
 	} {
-		if err := failure.CheckRange(c.off, c.n, c.size); (err == nil) != c.ok || err != nil && !errors.Is(err, failure.ErrBounds) {
+		err := failure.CheckRange(c.off, c.n, c.size)
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, failure.ErrBounds) {
 			t.Errorf("%d bytes at %d of %d: %v", c.n, c.off, c.size, err)
 		}
 	}

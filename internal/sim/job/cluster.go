@@ -93,7 +93,8 @@ func (c *Cluster) job() (*Job, error) {
 
 // ofField names the field of Cluster in an error of the simulator's parsers, which name the option of a command.
 func ofField(field string, err error) error {
-	if e, ok := err.(*failure.OptionError); ok {
+	var e *failure.OptionError
+	if errors.As(err, &e) {
 		e.Option = field
 	}
 	return err
