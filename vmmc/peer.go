@@ -143,8 +143,8 @@ func (e *Endpoint) ask(ctx context.Context, p *peer, f frame, t *Transfer, i *Im
 	return c, nil
 }
 
-// wait waits for the reply to a request, and takes the call back. It reports whether the call is over, which it is not if
-// ctx has ended first.
+// wait waits for the reply to a request, and takes the call back. It reports whether the call is over, which it is not
+// if ctx has ended first.
 func (e *Endpoint) wait(ctx context.Context, p *peer, c *call) (reply frame, over bool, err error) {
 	var late error
 	for {

@@ -76,7 +76,7 @@ func TestRecognize(t *testing.T) {
 func TestMissing(t *testing.T) {
 	for text, want := range map[string]string{
 		"WEFT_RANK=1 " + secretText:                                              "WEFT_SIZE is not set",
-		"WEFT_RANK=1 WEFT_SIZE=2" + secretText:                                   "WEFT_RENDEZVOUS is not set: where is rank 0?",
+		"WEFT_RANK=1 WEFT_SIZE=2" + secretText:                                   "WEFT_RENDEZVOUS is not set: where is rank",
 		"WEFT_RANK=2 WEFT_SIZE=2" + secretText:                                   "rank 2 of 2: must be from 0 to 1",
 		"WEFT_RANK=x WEFT_SIZE=2" + secretText:                                   "WEFT_RANK=\"x\": must be a number",
 		"WEFT_RANK=0 WEFT_SIZE=0" + secretText:                                   "a job of 0 ranks",

@@ -23,7 +23,8 @@ func talk(n byte) handshake.Session {
 	if !ok {
 		pair := handshake.Pair{Secret: secret(), Job: 7, Dialler: 1, Listener: 2}
 		caller := pair.Call(protocol)
-		callee, err := handshake.Hear(caller.Hello(), protocol, func(uint32, uint32) (handshake.Pair, error) { return pair, nil })
+		find := func(uint32, uint32) (handshake.Pair, error) { return pair, nil }
+		callee, err := handshake.Hear(caller.Hello(), protocol, find)
 		if err == nil {
 			_, err = caller.Reply(callee.Reply())
 		}
