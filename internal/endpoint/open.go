@@ -292,7 +292,7 @@ func (e *Endpoint) verdict(b []byte) error {
 		n := 17 + int(b[16])
 		return &TableError{
 			Library: e.cfg.Library, Rank: int(binary.LittleEndian.Uint64(b)),
-			Index: int(int64(binary.LittleEndian.Uint64(b[8:]))),
+			Index:  int(int64(binary.LittleEndian.Uint64(b[8:]))),
 			Theirs: string(b[17:n]), Ours: string(b[n:]),
 		}
 	case how == 2 && len(b) >= 8:
