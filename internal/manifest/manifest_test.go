@@ -17,7 +17,8 @@ var rewrite = flag.Bool("rewrite", false, "write what is printed as what is want
 func plain() Job {
 	return Job{
 		Name: "is", Image: "registry.example/is:1", Program: "/program", N: 8, PerPod: 1, Port: 61060, Shm: "64Mi",
-		Secret: bytes.Repeat([]byte{0x5a}, secretBytes),
+		Secret: []byte("\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f" +
+			"\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f"),
 	}
 }
 

@@ -27,7 +27,7 @@ func (t Table) WriteText(w io.Writer) error {
 		}
 		fmt.Fprintf(tw, "  the message arrives after\t%s\t\n", sum)
 	}
-	fmt.Fprintf(tw, "\n\tpaper\tmodel\tnot explained\tthe model is\t\n")
+	fmt.Fprintf(tw, "\n\tpaper\tmodel\tresidual\tthe model is\t\n")
 	for _, r := range t.Results {
 		paper := fmt.Sprintf("%.4g %s", r.Paper, r.Unit)
 		if r.Text != "" {

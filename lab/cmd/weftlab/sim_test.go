@@ -50,7 +50,7 @@ func TestSimPaper(t *testing.T) {
 		!strings.Contains(out, "predicted") {
 		t.Errorf("status %d, %v: %s%s", status, err, out, stderr)
 	}
-	if _, stderr, status := weftlab(t, "sim", "paper", "-table", "dimmnet", "-svg", svg); status != 1 ||
+	if _, stderr, status := weftlab(t, "sim", "paper", "-table", "pmethernet", "-svg", svg); status != 1 ||
 		!strings.Contains(stderr, "has no charts") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
