@@ -50,7 +50,7 @@ type Grant struct {
 	// operations under an older epoch; see Remote.Under.
 	Epoch uint64
 
-	// HolderDied says that a rank has died that held the lock, or may have held it: what the
+	// HolderDied says that a rank held the lock, or may have, that has died, or whose program has returned: what the
 	// lock protects may be half changed.
 	HolderDied bool
 

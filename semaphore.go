@@ -16,7 +16,7 @@ type SemaphoreConfig struct {
 
 // A Semaphore counts permits that ranks and goroutines acquire and release. One rank, its home,
 // keeps the count; the home follows from the name. If the home dies, calls fail with a
-// PeerError.
+// PeerError. A rank whose program returns keeps its permits until it leaves the job, and without Undo for ever.
 type Semaphore struct{ locker }
 
 // Semaphore returns the semaphore of a name of 1 to MaxName bytes, which has n permits at first, 0

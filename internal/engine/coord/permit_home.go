@@ -58,6 +58,7 @@ func (h *permitHome) event(from int, f wire.Event) error {
 		if !h.release(from, v.Permits) {
 			return wire.ErrField
 		}
+		h.holderDied = h.holderDied || v.HolderDied && h.isLock() && v.Permits == allPermits
 	case wire.EventPermitCancel:
 		h.cancel(from, v.Serial)
 	default:

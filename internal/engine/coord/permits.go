@@ -170,10 +170,14 @@ func (p *permits) fail(err error) {
 	p.layer.finishAll(&p.asked, p.err)
 }
 
-// leave gives a lock back that this rank holds.
+// leave gives a lock back that this rank holds. Of a writer that leaves the job the home finds out, as of a death. If
+// only its program has returned, and will not unlock it, this rank tells the home that what the lock guards may be half
+// changed.
 func (p *permits) leave() {
-	if p.o.Class != Semaphore && p.holds > 0 {
-		p.back(p.holds)
-		p.holds = 0
+	writes := p.holds == allPermits
+	if p.o.Class == Semaphore || p.holds == 0 || writes && !p.layer.returning {
+		return
 	}
+	p.tell(wire.PermitEvent{Kind: wire.EventPermitRel, Permits: p.holds, HolderDied: writes})
+	p.holds = 0
 }

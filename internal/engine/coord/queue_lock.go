@@ -225,10 +225,20 @@ func (q *queueLock) fail(err error) {
 }
 
 // leave hands the token back, or tells the home where it went. So other ranks are told of a dead holder only if this
-// rank leaves while it holds the lock.
+// rank leaves while it holds the lock. If only its program has returned, and will not unlock it, the rank passes the
+// lock on itself and tells the next holder: what the lock guards may be half changed.
 func (q *queueLock) leave() {
-	switch {
+	switch holds := q.state == held || q.state == queued; {
 	case q.err != nil || q.serial == 0:
+	case holds && !q.layer.returning: // the home begins a repair when it hears that this rank has left
+	case holds:
+		q.holderDied = true
+		if q.state == held {
+			q.returnToken(wire.LockToken{})
+			break
+		}
+		q.pass()
+		q.report(wire.EventLockReturn, wire.TokenElsewhere)
 	case q.state == last:
 		q.returnToken(wire.LockToken{})
 	case q.state == lastWait: // its request is on the list: the home may send the token once more

@@ -11,7 +11,8 @@ type PermitEvent struct {
 	Permits    uint32 // that the sender asks for or gives back
 	Signature  uint64 // to the home
 	Epoch      uint64 // EventPermitGrant
-	HolderDied bool   // EventPermitGrant: a writer has died, and no other has been granted the lock since
+	HolderDied bool   // EventPermitGrant: a writer has died, and no other has been granted the lock since;
+	// EventPermitRel: the writer's program has returned without unlocking
 }
 
 // Event returns the event as it is sent.
