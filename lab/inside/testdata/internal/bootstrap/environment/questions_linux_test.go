@@ -33,7 +33,7 @@ func TestTooFewDescriptors(t *testing.T) {
 // since the store may be that of an earlier job.
 func TestAnotherSecret(t *testing.T) {
 	out := twoSecrets(t, program(t, "weft/examples/hello"), "localhost:"+freePort(t))
-	if strings.Count(out, "that calls itself rank 1 has another secret") != 1 {
+	if strings.Count(out, "or a rank with another WEFT_SECRET or WEFT_SECRET_FILE than rank 0") != 1 {
 		t.Errorf("rank 0: %s", out)
 	}
 }
