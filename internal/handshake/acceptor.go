@@ -68,7 +68,7 @@ func (d *Acceptor) Serve(accept func() (net.Conn, error)) {
 			return
 		case err != nil:
 			d.Failures.Add(1)
-			if failed++; failed > 1 { // those that have just been accepted have a moment to say hello
+			if failed++; failed > 1 { // an attempt that has just begun gets a moment for its hello
 				d.makeRoom(0) // a stranger may hold the descriptor that is missing
 			}
 			time.Sleep(pause)

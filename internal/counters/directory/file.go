@@ -72,10 +72,7 @@ func createIn(p place, id counters.Identity) (f *File, err error) {
 // tryCreate makes a page under another name, locks it, and only then gives it its name: a page that can be found is
 // locked as long as its rank lives. It reserves address space for all peers, and memory only for the rank itself.
 func tryCreate(p place, id counters.Identity) (f *File, err error) {
-	if err := p.make(id.Job); err != nil {
-		return nil, err
-	}
-	dir, err := p.openJob(id.Job)
+	dir, err := p.make(id.Job)
 	if err != nil {
 		return nil, err
 	}

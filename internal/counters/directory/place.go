@@ -70,28 +70,23 @@ func (p place) openJob(job string) (*os.Root, error) {
 	return openOwn(dir, job, p.uid)
 }
 
-// make makes the place and the directory of a job in it where they are missing.
-func (p place) make(job string) error {
+// make is openJob, and makes the place and the directory of the job where they are missing.
+func (p place) make(job string) (*os.Root, error) {
 	if err := os.MkdirAll(p.root, 0o700); err != nil {
-		return err
+		return nil, err
 	}
-	root, err := os.OpenRoot(p.root)
+	if err := os.Mkdir(p.path(), 0o700); err != nil && !os.IsExist(err) {
+		return nil, err
+	}
+	dir, err := p.open()
 	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := root.Mkdir(p.name(), 0o700); err != nil && !os.IsExist(err) {
-		return err
-	}
-	dir, err := openOwn(root, p.name(), p.uid)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	defer dir.Close()
 	if err := dir.Mkdir(job, 0o700); err != nil && !os.IsExist(err) {
-		return err
+		return nil, err
 	}
-	return nil
+	return openOwn(dir, job, p.uid)
 }
 
 // removeEmpty removes the directory of a job and then the place, unless something is in them.
