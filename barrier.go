@@ -2,6 +2,7 @@ package weft
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -187,6 +188,44 @@ func (b *Barrier) Sync(ctx context.Context, distance int) (barrier uint64, err e
 func (b *Barrier) Why(ctx context.Context) (string, error) {
 	err := b.make(ctx)
 	return b.why, err
+}
+
+// Close ends this rank's part in the barrier, and gives back what the barrier holds here. All Barriers of the name that
+// this rank has used return ErrClosed from now on; a new one of the name is another barrier, which is made when all its
+// members use it. A rank closes a barrier when its last phase there is over: other members that wait for this rank get
+// a BrokenError. Close does not wait for them, but for a call of this rank that makes the barrier at this moment.
+func (b *Barrier) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if errors.Is(b.err, ErrClosed) {
+		return ErrClosed
+	}
+	b.err = ErrClosed
+	if b.o == nil {
+		return nil
+	}
+	p := b.p
+	p.open.Lock()
+	h := p.open.barriers[b.o.ID]
+	if h != nil && h.o != b.o {
+		h = nil
+	}
+	p.open.Unlock()
+	if h != nil {
+		if err := h.discard(); err != nil {
+			return err
+		}
+	}
+	if _, err := p.node.Coordinate(context.Background(), b.o, coord.Close, 0); err != nil {
+		b.err = nil
+		return err
+	}
+	p.open.Lock()
+	defer p.open.Unlock()
+	if h != nil && p.open.barriers[b.o.ID] == h {
+		delete(p.open.barriers, b.o.ID)
+	}
+	return nil
 }
 
 // Name returns the barrier's name.

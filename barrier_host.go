@@ -9,18 +9,19 @@ import (
 	"weft/internal/engine/coord"
 	"weft/internal/hostbarrier"
 	"weft/internal/timeline"
-	"weft/internal/transport"
 	"weft/internal/waitgraph"
 )
 
 // A hostBarrier is a barrier in memory that the members on a host share, or one that is
 // being made. All Barriers of this rank with the same name have it in common.
 type hostBarrier struct {
-	making sync.Mutex           // held while the barrier is made
-	region *Region              // the memory, at the first member on this host
-	mapped *transport.Mapping   // the memory, at all other members
-	met    bool                 // this rank has arrived at the barrier over messages
-	part   *hostbarrier.Barrier // nil until the barrier has been made
+	making  sync.Mutex           // held while the barrier is made
+	o       *coord.Object        // the barrier over messages in which the members meet
+	arena   *hostbarrier.Arena   // the first member on this host: where the memory is
+	memory  []byte               // the same: the memory
+	sharers int                  // the same: how many members on this host count there
+	met     bool                 // this rank has arrived at the barrier over messages
+	part    *hostbarrier.Barrier // nil until the barrier has been made
 }
 
 // share makes a barrier in shared memory, or finds the one of the same name.
@@ -47,8 +48,8 @@ func (b *Barrier) share(ctx context.Context, algorithm BarrierAlgorithm, c coord
 	}
 	b.p.open.Lock()
 	h := b.p.open.barriers[b.o.ID]
-	if h == nil {
-		h = &hostBarrier{}
+	if h == nil || h.o != b.o {
+		h = &hostBarrier{o: b.o}
 		b.p.open.barriers[b.o.ID] = h
 	}
 	b.p.open.Unlock()
@@ -74,11 +75,11 @@ func (h *hostBarrier) make(ctx context.Context, b *Barrier, window uint64, hosts
 		Node: p.node, Wait: p.member.Waiting, Name: b.name, ID: o.ID, Members: b.cfg.Members, Window: window,
 		Local: here.members, Me: slices.Index(here.members, p.job.Rank), TwoLevels: len(hosts) > 1,
 	}
-	name := fmt.Sprintf("weft/barrier/%x", o.ID)
-	if c.Me == 0 && h.region == nil {
-		if h.region, err = p.expose(ctx, name, hostbarrier.Size(len(c.Local)), nil); err != nil {
+	if c.Me == 0 && h.memory == nil {
+		if h.arena, h.memory, err = p.placeBarrier(ctx, o.ID, len(c.Local)); err != nil {
 			return err
 		}
+		h.sharers = len(c.Local)
 	}
 	if !h.met {
 		if _, err := p.node.Coordinate(ctx, o, coord.Arrive, 0); err != nil {
@@ -94,8 +95,10 @@ func (h *hostBarrier) make(ctx context.Context, b *Barrier, window uint64, hosts
 			return err
 		}
 	}
-	if c.Memory, err = h.memory(ctx, b, c.Local, c.Me, name); err != nil {
-		return err
+	if c.Memory = h.memory; c.Me > 0 {
+		if c.Memory, err = p.findBarrier(ctx, b.name, o.ID, c.Local); err != nil {
+			return err
+		}
 	}
 	h.part = hostbarrier.New(c)
 	return nil
@@ -110,22 +113,6 @@ func (b *Barrier) leaders(hosts []onHost) (*coord.Object, error) {
 	return b.p.node.Object(coord.Config{
 		Class: coord.Barrier, Name: b.name + "\x00leaders", Members: firsts, Algorithm: coord.Dissemination, Window: 1,
 	})
-}
-
-// memory returns the memory that the members on this host share: the first member's region.
-func (h *hostBarrier) memory(ctx context.Context, b *Barrier, local []int, me int, name string) ([]byte, error) {
-	if me == 0 {
-		return h.region.Bytes(), nil
-	}
-	r, err := b.p.attach(ctx, local[0], name)
-	if err != nil {
-		return nil, err
-	}
-	if r.direct == nil || r.direct.ReadOnly || len(r.direct.Bytes) < hostbarrier.Size(len(local)) {
-		return nil, fmt.Errorf("weft: barrier %q: the memory of rank %d cannot be mapped", b.name, local[0])
-	}
-	h.mapped = r.direct
-	return r.direct.Bytes, nil
 }
 
 // waitShared is Wait in shared memory.
@@ -165,13 +152,26 @@ func (h *hostBarrier) absent() {
 	}
 }
 
-// close is absent for the last time: the memory goes away.
+// close is absent for the last time: this rank lets go of the memory.
 func (h *hostBarrier) close() {
 	h.making.Lock()
 	defer h.making.Unlock()
 	if h.part != nil {
 		h.part.Close()
 	}
+}
+
+// discard is close for a barrier whose memory, and name, can have another use.
+func (h *hostBarrier) discard() (err error) {
+	h.close()
+	if h.arena != nil {
+		h.arena.Remove(h.o.ID, h.sharers)
+		h.arena = nil
+	}
+	if h.part != nil && h.part.Leaders != nil {
+		_, err = h.part.Node.Coordinate(context.Background(), h.part.Leaders, coord.Close, 0)
+	}
+	return err
 }
 
 // hasHost reports whether ranks can share a host: in a simulation only if Cluster.PerHost

@@ -14,6 +14,7 @@ import (
 	"weft/internal/join"
 	"weft/internal/sharedmem"
 	"weft/internal/timeline"
+	"weft/internal/transport"
 	"weft/internal/waitgraph"
 )
 
@@ -29,6 +30,7 @@ type Proc struct {
 	ways     *inbox.Ways     // to the mailboxes of others
 	waits    waitgraph.Waits // for words of regions, and for signals
 	open     opened
+	arenas   arenas // memory of barriers
 }
 
 // opened is what the program has opened of a Proc and has not closed.
@@ -52,6 +54,7 @@ func newProc(m *join.Member) *Proc {
 		},
 	}
 	p.ways = inbox.NewWays(p.inboxes)
+	p.arenas.mapped = map[int][]*transport.Mapping{}
 	m.Answer(p.report)
 	return p
 }
@@ -98,6 +101,7 @@ func (p *Proc) Now() time.Duration { return p.node.Now() }
 // Sleep returns after d, or earlier with the error of ctx. In a simulation it stands for the
 // time that a computation takes.
 func (p *Proc) Sleep(ctx context.Context, d time.Duration) error {
+	ctx = driver.Endless(ctx)
 	if p.node.Hosted() {
 		return failure.Waited(p.node.SleepHosted(ctx, d), "sleep", "")
 	}

@@ -141,7 +141,7 @@ func (n *Node) noteMoment(kind timeline.Kind, id uint64, peer, size int) {
 
 // noteCoordination notes an operation on a lock, semaphore, condition or barrier.
 func (n *Node) noteCoordination(began int64, o *coord.Object, kind coord.Kind, r Outcome, err error) {
-	if kind == coord.Break {
+	if kind >= coord.Break {
 		return
 	}
 	e := timeline.Event{

@@ -49,7 +49,8 @@ type Barrier struct {
 	since   time.Duration   // when that goroutine went to sleep
 	cancels context.Context // the context whose end wakes the sleeping goroutines
 	forget  func() bool     // ends that
-	closed  bool            // the memory may be gone
+	inside  int             // goroutines that may write to the memory; until Close one more
+	closed  atomic.Bool     // Close has been called; mu is held when it is set
 }
 
 // Where things are in the memory. Each member's count lies in a cache line of its own, and
@@ -63,29 +64,43 @@ const (
 	stride     = 64
 )
 
-// left marks the count of a member that has left.
-const left = 1 << 63
+// Marks of the count of a member.
+const (
+	left    = 1 << 63 // the member has left
+	letGo   = 1 << 62 // it does not use the memory any more
+	letGone = left | letGo
+)
 
 // Size returns how many bytes of memory n members on one host need.
 func Size(n int) int { return atCounts + stride*n }
 
 // New returns this rank's part of a barrier.
 func New(c Config) *Barrier {
-	return &Barrier{Config: c, cpus: int(sys.CPUs()), turn: make(chan struct{}, 1)}
+	return &Barrier{Config: c, cpus: int(sys.CPUs()), turn: make(chan struct{}, 1), inside: 1}
 }
 
 // count returns at which phase a member on this host has arrived last, and whether it has
 // left.
 func (b *Barrier) count(i int) (arrived uint64, gone bool) {
 	v := mem.Load64(b.Memory, atCounts+stride*i)
-	return v &^ left, v&left != 0
+	return v &^ letGone, v&left != 0
+}
+
+// released reports whether all of n members have let go of the memory.
+func released(memory []byte, n int) bool {
+	for i := range n {
+		if mem.Load64(memory, atCounts+stride*i)&letGo == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Arrive counts an arrival of this rank at its next phase, and returns the phase. It never
 // waits. If this was the last arrival on the host it wakes the sleeping goroutines.
 func (b *Barrier) Arrive() (phase uint64, err error) {
 	b.latch.Lock()
-	if b.Node.Closing() {
+	if b.Node.Closing() || b.closed.Load() {
 		b.latch.Unlock()
 		return 0, failure.ErrClosed
 	}
@@ -132,7 +147,8 @@ func (b *Barrier) over(phase uint64) bool {
 // Await waits until a phase is over. It polls, or yields the processor if there are more
 // ranks than processors, and then sleeps.
 func (b *Barrier) Await(ctx context.Context, phase uint64) error {
-	if b.Node.Closing() {
+	ctx = driver.Endless(ctx)
+	if b.Node.Closing() || b.closed.Load() {
 		return failure.ErrClosed
 	}
 	if phase <= b.done.Load() {
@@ -142,6 +158,9 @@ func (b *Barrier) Await(ctx context.Context, phase uint64) error {
 		return b.lead(ctx, phase)
 	}
 	if b.poll(phase, func() bool { return b.over(phase) }) {
+		if b.closed.Load() {
+			return failure.ErrClosed // what it has seen may be of another barrier
+		}
 		b.learn(phase)
 		return nil
 	}
@@ -162,6 +181,10 @@ func (b *Barrier) learn(phase uint64) {
 // lead is Await at the leader: it takes part in the barrier of the leaders for its host, and
 // releases the members on its host.
 func (b *Barrier) lead(ctx context.Context, phase uint64) error {
+	if !b.enter() {
+		return failure.ErrClosed
+	}
+	defer b.exit()
 	select {
 	case b.turn <- struct{}{}:
 		defer func() { <-b.turn }()

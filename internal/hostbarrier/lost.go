@@ -12,7 +12,7 @@ import (
 
 // lost returns an error if a phase cannot become over any more, because a member is gone.
 func (b *Barrier) lost(phase uint64) error {
-	if b.Node.Closing() {
+	if b.Node.Closing() || b.closed.Load() {
 		return failure.ErrClosed
 	}
 	for i, rank := range b.Local {
@@ -90,17 +90,54 @@ func (b *Barrier) knows(phase uint64) string {
 // Leave marks this rank's count: it will not arrive any more. The members that wait for it
 // get an error.
 func (b *Barrier) Leave() {
-	b.latch.Lock()
-	mem.Store64(b.Memory, atCounts+stride*b.Me, b.arrived|left)
-	b.latch.Unlock()
-	b.rouse()
+	if b.enter() {
+		b.mark(left)
+		b.rouse()
+		b.exit()
+	}
 }
 
-// Close is Leave for the last time: afterwards the memory may go away.
+// mark publishes this rank's count with a mark.
+func (b *Barrier) mark(mark uint64) {
+	b.latch.Lock()
+	mem.Store64(b.Memory, atCounts+stride*b.Me, b.arrived|mark)
+	b.latch.Unlock()
+}
+
+// Close is Leave for the last time: the calls of this rank that wait return ErrClosed, and when the last of them has
+// done so, this rank lets go of the memory.
 func (b *Barrier) Close() {
-	b.Leave()
-	b.note(context.Background(), 0, 0)
 	b.mu.Lock()
-	b.closed = true
+	closed := b.closed.Swap(true)
+	if b.forget != nil {
+		b.forget()
+		b.forget = nil
+	}
 	b.mu.Unlock()
+	if closed {
+		return
+	}
+	b.mark(left)
+	b.rouse()
+	b.exit()
+}
+
+// enter lets the calling goroutine write to the memory until exit, and reports whether it may.
+func (b *Barrier) enter() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed.Load() {
+		return false
+	}
+	b.inside++
+	return true
+}
+
+// exit ends what enter has begun. The last goroutine lets go of the memory.
+func (b *Barrier) exit() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.inside--; b.inside == 0 {
+		b.mark(letGone)
+	}
 }

@@ -22,6 +22,10 @@ const (
 // sleep sleeps until cond holds, or cannot become true any more. The arrival of all members
 // on this host at a phase must make cond true.
 func (b *Barrier) sleep(ctx context.Context, phase uint64, cond func(b *Barrier, phase uint64) bool) error {
+	if !b.enter() {
+		return failure.ErrClosed
+	}
+	defer b.exit()
 	if b.Node.Hosted() {
 		return b.sleepHosted(ctx, phase, cond)
 	}
@@ -55,7 +59,7 @@ func (b *Barrier) sleepHosted(ctx context.Context, phase uint64, cond func(b *Ba
 	switch {
 	case cond(b, phase):
 		return nil
-	case n.Closing():
+	case n.Closing() || b.closed.Load():
 		return failure.ErrClosed
 	case err != nil:
 		return b.explain(phase, err)
@@ -78,7 +82,7 @@ func (b *Barrier) note(ctx context.Context, phase uint64, since time.Duration) {
 	defer b.mu.Unlock()
 	b.asleep = phase
 	b.since = since
-	if b.cancels == ctx || b.closed {
+	if b.cancels == ctx || b.closed.Load() {
 		return
 	}
 	if b.forget != nil {
@@ -93,7 +97,7 @@ func (b *Barrier) note(ctx context.Context, phase uint64, since time.Duration) {
 func (b *Barrier) cancelled() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.closed {
+	if !b.closed.Load() {
 		b.rouse()
 	}
 }

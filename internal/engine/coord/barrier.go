@@ -33,6 +33,7 @@ type barrier struct {
 	brokenTold bool   // the others have been told
 	refused    error
 	left       map[int]bool // members that have said up to which phase they take part
+	closed     map[int]bool // members that have closed the barrier; nil: none
 	clock      *clock       // of an aligned barrier
 }
 
@@ -197,6 +198,9 @@ func (b *barrier) cancel(op *Op) bool { return b.waiting.Remove(&op.link) }
 
 // event handles an event of another member. (PROTOCOL §9.5)
 func (b *barrier) event(now monotime.Time, from int, f wire.Event) error {
+	if b.closed != nil && b.closed[from] {
+		return b.layer.keep(from, f) // of the next barrier of the name
+	}
 	switch f.Kind {
 	case wire.EventHello:
 		b.agrees(from, wire.Signature(f))
@@ -208,6 +212,8 @@ func (b *barrier) event(now monotime.Time, from int, f wire.Event) error {
 			return wire.ErrField
 		}
 		b.memberGone(int(v.Rank), v.Phase, !v.Gone, failure.ErrReported)
+	case wire.EventClosed:
+		b.onClosed(from, wire.ParseLeft(f))
 	case wire.EventPing:
 		b.layer.pong(now, from, wire.ParseClock(f))
 	case wire.EventPong:

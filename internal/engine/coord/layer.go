@@ -29,6 +29,7 @@ type Layer struct {
 
 	early   map[uint64][]earlyEvent // tokens for barriers that are not open yet
 	earlyBy map[int]int             // their number, by sender
+	closed  map[uint64]map[int]int  // by barrier: members that have not closed what this rank has, and how often
 
 	timers  []*barrier // that wait for a time
 	aligned int        // barriers that need to know the time
@@ -99,7 +100,7 @@ func NewLayer(rank, size int, peers Peers) *Layer {
 		objects: map[uint64]*Object{}, homes: map[uint64]home{}, gone: map[int]*failure.PeerError{},
 		returned: map[int]*failure.PeerError{},
 		binds:    map[uint64]*bind{}, fences: map[uint64]*fence{},
-		early: map[uint64][]earlyEvent{}, earlyBy: map[int]int{},
+		early: map[uint64][]earlyEvent{}, earlyBy: map[int]int{}, closed: map[uint64]map[int]int{},
 	}
 }
 
@@ -177,11 +178,14 @@ func (l *Layer) Start(now monotime.Time, op *Op) {
 	op.Died = false
 	op.Epoch = 0
 	op.Phase = 0
-	if op.Kind == Bind {
+	switch op.Kind {
+	case Bind:
 		l.bind(op)
-		return
+	case Close:
+		l.close(op)
+	default:
+		op.Object.start(now, op)
 	}
-	op.Object.start(now, op)
 }
 
 // Cancel takes an operation back, and reports whether it had not ended.
@@ -246,6 +250,10 @@ func (l *Layer) Recv(now monotime.Time, from int, frame []byte) error {
 	case f.Kind == wire.EventFence:
 		return l.onFence(from, wire.ParseGuardEvent(f))
 	}
+	if len(l.closed) > 0 && l.isOld(from, f) {
+		l.Stats.Dropped++
+		return nil
+	}
 	o := l.last
 	if o == nil || o.ID != f.ID {
 		if o = l.objects[f.ID]; o == nil {
@@ -268,7 +276,7 @@ func (l *Layer) Recv(now monotime.Time, from int, frame []byte) error {
 // keep keeps an event for a barrier that is not open yet.
 func (l *Layer) keep(from int, f wire.Event) error {
 	switch f.Kind {
-	case wire.EventHello, wire.EventToken, wire.EventLeft, wire.EventPing:
+	case wire.EventHello, wire.EventToken, wire.EventLeft, wire.EventPing, wire.EventClosed:
 	default:
 		l.Stats.Dropped++
 		return nil
@@ -343,6 +351,7 @@ func (l *Layer) Down(rank int, cause *failure.PeerError) {
 		l.homes[id].down(rank)
 	}
 	l.bindsDown(rank, cause)
+	l.closedDown(rank)
 }
 
 // Return is Leave for a process that goes on for the others: its program has returned.

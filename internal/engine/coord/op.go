@@ -26,6 +26,7 @@ const (
 	Sync                       // RBCQ-1: pass code; N is the distance to the next barrier of this member
 	Break                      // a member, N, is gone: a barrier of others depends on it
 	Bind                       // have a region guarded by a lock
+	Close                      // take no part in a barrier any more: its name can be given to another one
 )
 
 // tries reports whether an operation never waits for what other ranks have.

@@ -69,6 +69,7 @@ const (
 	EventLeft  // a member of a barrier takes no part after a phase
 	EventPing  // the sender asks for the first member's time
 	EventPong
+	EventClosed // the sender has closed the barrier
 	eventEnd
 )
 
@@ -85,6 +86,7 @@ var eventNames = [...]string{
 	EventPermitDeny: "permit_deny", EventCondAck: "cond_ack", EventCondWake: "cond_wake", EventCondCount: "cond_count",
 	EventPhaseOpen: "phase_open", EventRegionGo: "region_go", EventBound: "bound", EventFence: "fence",
 	EventHello: "hello", EventToken: "token", EventLeft: "left", EventPing: "ping", EventPong: "pong",
+	EventClosed: "closed",
 }
 
 // String returns the name that PROTOCOL gives the kind.

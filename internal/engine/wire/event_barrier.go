@@ -34,20 +34,29 @@ func ParseToken(e Event) Token {
 
 // Left says that a member takes part up to Phase and no longer; with Gone it did not leave
 // in good order. The home of an RBCQ-1 barrier sends it, too. (PROTOCOL §9.5.3)
+//
+// Closed, it is EventClosed: the sender is the member, and has closed the barrier. (PROTOCOL §9.5.7)
 type Left struct {
-	ID    uint64
-	Rank  uint32
-	Phase uint64
-	Gone  bool
+	ID     uint64
+	Rank   uint32
+	Phase  uint64
+	Gone   bool
+	Closed bool
 }
 
 // Event returns the event that carries the news.
 func (v Left) Event() Event {
-	return Event{Kind: EventLeft, Flag: v.Gone, ID: v.ID, Rank: v.Rank, Phase: v.Phase}
+	e := Event{Kind: EventLeft, Flag: v.Gone, ID: v.ID, Rank: v.Rank, Phase: v.Phase}
+	if v.Closed {
+		e.Kind = EventClosed
+	}
+	return e
 }
 
 // ParseLeft is the inverse of Event.
-func ParseLeft(e Event) Left { return Left{ID: e.ID, Rank: e.Rank, Phase: e.Phase, Gone: e.Flag} }
+func ParseLeft(e Event) Left {
+	return Left{ID: e.ID, Rank: e.Rank, Phase: e.Phase, Gone: e.Flag, Closed: e.Kind == EventClosed}
+}
 
 // A Clock asks the first member of an aligned barrier what its clock says (EventPing), or answers (EventPong).
 // (PROTOCOL §9.5.4)

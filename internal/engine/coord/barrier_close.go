@@ -1,0 +1,116 @@
+package coord
+
+import (
+	"slices"
+
+	"weft/failure"
+	"weft/internal/engine/wire"
+)
+
+// A rank that closes a barrier forgets it, and tells its neighbours. The neighbours may still use the barrier: what a
+// neighbour sends before its own EventClosed is of the barrier that this rank has closed, and what it sends afterwards
+// of the next barrier of the name. So both ends of each link agree on where one barrier ends. (PROTOCOL §9.5.7)
+
+// close ends a Close. An object that is no barrier of fixed or changing members stays as it is.
+func (l *Layer) close(op *Op) {
+	op.Done = true
+	o := op.Object
+	if l.objects[o.ID] != o {
+		return // closed already
+	}
+	switch u := o.participant.(type) {
+	case *barrier:
+		u.close()
+	case *phaser:
+		if !u.close() {
+			op.Err = o.misfit("close", failure.ErrMisuse, "a phase or a Register of this rank has not ended")
+			return
+		}
+	default:
+		return
+	}
+	delete(l.objects, o.ID)
+	if l.last == o {
+		l.last = nil
+	}
+}
+
+// close ends this rank's part in the barrier.
+func (b *barrier) close() {
+	l := b.layer
+	v := wire.Left{ID: b.o.ID, Rank: uint32(l.rank), Phase: b.sentThrough(), Closed: true}
+	b.neighbours(func(rank int) {
+		if l.gone[rank] != nil {
+			return
+		}
+		l.send(rank, v.Event())
+		if b.closed == nil || !b.closed[rank] {
+			l.awaitClosed(b.o.ID, rank)
+		}
+	})
+	if b.clock != nil {
+		l.aligned--
+		l.timers = slices.DeleteFunc(l.timers, func(t *barrier) bool { return t == b })
+	}
+	b.refused = failure.ErrClosed
+	l.finishAll(&b.waiting, b.refused)
+}
+
+// onClosed notes that a member has closed the barrier, up to a phase of which it has sent all that is needed.
+func (b *barrier) onClosed(from int, v wire.Left) {
+	if b.closed == nil {
+		b.closed = map[int]bool{}
+	}
+	b.closed[from] = true
+	b.memberGone(from, v.Phase, true, failure.ErrClosed)
+}
+
+// close ends this rank's part in a barrier whose members come and go, and reports whether it could.
+func (p *phaser) close() bool {
+	if p.err == nil && (p.member && p.arrived() || p.abandoned > 0) {
+		return false
+	}
+	p.leave()
+	p.fail(failure.ErrClosed)
+	return true
+}
+
+// awaitClosed notes that a member has not closed a barrier that this rank has closed.
+func (l *Layer) awaitClosed(id uint64, rank int) {
+	if l.closed[id] == nil {
+		l.closed[id] = map[int]int{}
+	}
+	l.closed[id][rank]++
+}
+
+// isOld reports whether an event is of a barrier that this rank has closed.
+func (l *Layer) isOld(from int, f wire.Event) bool {
+	by := l.closed[f.ID]
+	if by[from] == 0 {
+		return false
+	}
+	if f.Kind == wire.EventClosed {
+		by[from]--
+		l.prune(f.ID, from)
+	}
+	return true
+}
+
+// prune forgets a member that has closed a barrier as often as this rank.
+func (l *Layer) prune(id uint64, rank int) {
+	by := l.closed[id]
+	if by[rank] == 0 {
+		delete(by, rank)
+	}
+	if len(by) == 0 {
+		delete(l.closed, id)
+	}
+}
+
+// closedDown forgets a rank that is gone: it closes nothing any more.
+func (l *Layer) closedDown(rank int) {
+	for _, id := range sorted(l.closed) {
+		l.closed[id][rank] = 0
+		l.prune(id, rank)
+	}
+}
