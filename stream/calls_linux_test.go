@@ -274,7 +274,7 @@ func TestEverythingAtOnce(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	c1, c2 := pair(t, new(Config))
-	if c1.LocalAddr().Network() != "weft" || c1.RemoteAddr().String() != c2.RemoteAddr().String() {
+	if c1.LocalAddr().Network() != "unix" || c1.RemoteAddr().String() != c2.RemoteAddr().String() {
 		t.Errorf("%v %v", c1.RemoteAddr(), c2.RemoteAddr()) // both are this process
 	}
 	if a := c2.RemoteAddr().(Addr); a.Peer.PID != os.Getpid() || a.Peer.UID != os.Geteuid() {

@@ -98,6 +98,9 @@ func Dial(ctx context.Context, address string) (net.Conn, error) {
 //
 // ctx counts only until Listen returns.
 func (cfg *Config) Listen(ctx context.Context, address string) (net.Listener, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if remote(address) {
 		return asListener(cfg.listenTLS(ctx, address))
 	}
@@ -109,6 +112,9 @@ func (cfg *Config) Listen(ctx context.Context, address string) (net.Listener, er
 // ten seconds at most, or until ctx ends. After Dial has returned, ctx does not affect the connection.
 // If one side does not allow the other, the error is ErrRefused.
 func (cfg *Config) Dial(ctx context.Context, address string) (net.Conn, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if remote(address) {
 		return asConn(cfg.dialTLS(ctx, address))
 	}
@@ -194,14 +200,16 @@ var ErrRefused = errors.New("stream: refused")
 // impossible frame. The connection has ended.
 var ErrCorrupt = errors.New("stream: the peer has broken the protocol: a position or a frame that cannot be")
 
-// An Addr is the address of a Listener, or of one end of a Conn.
+// An Addr is the address of a Listener, or of one end of a Conn: that of the Unix socket over which both have met. Code
+// that asks for the network finds the connection local, as gRPC's credentials/local does. Code that needs a
+// *net.UnixAddr makes one: &net.UnixAddr{Name: a.Path, Net: "unix"}.
 type Addr struct {
 	Path string // of the Unix socket over which both processes have met
 	Peer Peer   // the process at that end; zero for a Listener
 }
 
-// Network returns "weft".
-func (a Addr) Network() string { return "weft" }
+// Network returns "unix".
+func (a Addr) Network() string { return "unix" }
 
 // String returns the path, and the process if it is known.
 func (a Addr) String() string {

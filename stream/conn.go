@@ -88,9 +88,10 @@ func newConn(sock *net.UnixConn, memory []byte, buffer int, dialler bool, cfg *C
 }
 
 // Read waits until there are bytes, and copies as many as have come and fit into b. It returns
-// io.EOF after the peer's CloseWrite or Close, and after CloseRead. Other errors match
-// syscall.ECONNRESET if the peer has died, os.ErrDeadlineExceeded after the deadline, net.ErrClosed
-// after Close, and [ErrCorrupt]. What a peer had written before it closed or died is read first.
+// io.EOF after the peer's CloseWrite or Close, after CloseRead, and as on a Unix socket after the end of the peer's
+// process. Other errors match syscall.ECONNRESET if that process has ended and had not read all that was written to it,
+// os.ErrDeadlineExceeded after the deadline, net.ErrClosed after Close, and [ErrCorrupt]. What a peer had written before
+// it closed or died is read first.
 func (c *Conn) Read(b []byte) (int, error) {
 	c.rd.Lock()
 	n, err := c.read(b)
@@ -144,8 +145,10 @@ func (c *Conn) await(wanted bool) ([]byte, error) {
 			return b, nil
 		case ended:
 			c.eof = true
-		case gone:
+		case gone && c.out.Unread(): // as the kernel does
 			return nil, syscall.ECONNRESET
+		case gone:
+			return nil, io.EOF
 		default:
 			c.reader.wait()
 		}

@@ -21,7 +21,8 @@
 // All three have deadlines that also end calls that already wait, half close, a Close that ends the
 // waiting calls of both ends, and flow control: a writer waits for its reader, so memory is bounded.
 // After a peer's Close a reader gets io.EOF and a writer EPIPE. After a peer's death a reader gets
-// what the peer had written and then ECONNRESET, never io.EOF.
+// what the peer had written, and then ECONNRESET. On one host it is io.EOF, as on a Unix socket, unless the dead had
+// not read all that was written to it: a protocol that must know the difference says in its bytes where they end.
 //
 // # On one host
 //

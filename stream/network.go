@@ -104,6 +104,9 @@ func (n *Network) Dial(ctx context.Context, rank int) (*RankConn, error) {
 }
 
 func (n *Network) dial(ctx context.Context, rank int) (*RankConn, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if rank < 0 || rank >= n.p.Size() {
 		return nil, &weft.RankError{Rank: rank, Size: n.p.Size()}
 	}

@@ -39,6 +39,9 @@ func TestDeath(t *testing.T) {
 			}
 			defer c.Close()
 			child.expect(t, "written")
+			if _, err := c.Write([]byte{1}); err != nil { // the child does not read it
+				t.Fatal(err)
+			}
 			type result struct {
 				n   int64
 				err error
@@ -50,7 +53,7 @@ func TestDeath(t *testing.T) {
 				read <- result{n, err}
 			}()
 			go func() {
-				n, err := c.Write(make([]byte, 1<<20)) // the child does not read
+				n, err := c.Write(make([]byte, 1<<20))
 				wrote <- result{int64(n), err}
 			}()
 			child.Process.Kill()
@@ -64,6 +67,32 @@ func TestDeath(t *testing.T) {
 				t.Errorf("a later Write: %v", err)
 			}
 		})
+	}
+}
+
+// A peer whose process ends without Close, and has read all that was written to it, ends the stream as the kernel ends
+// that of a Unix socket.
+func TestEndOfProcess(t *testing.T) {
+	l := listenAt(t, new(Config))
+	for _, killed := range []bool{false, true} {
+		child := start(t, "write", l.Addr().String(), "3")
+		c, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		child.expect(t, "written")
+		if killed {
+			child.Process.Kill()
+		} else {
+			child.stdin.Close() // it ends
+		}
+		if b, err := io.ReadAll(c); len(b) != 3 || err != nil {
+			t.Errorf("killed %v: read %d bytes, then %v", killed, len(b), err)
+		}
+		if _, err := c.Write([]byte{1}); !errors.Is(err, syscall.EPIPE) {
+			t.Errorf("killed %v: Write: %v", killed, err)
+		}
+		c.Close()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/credentials/local"
 	pb "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
@@ -209,5 +210,23 @@ func BenchmarkUnary(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestGRPCLocal: gRPC's credentials for connections that stay on the host take a stream for what it is, at both ends.
+func TestGRPCLocal(t *testing.T) {
+	l, dial := listen(t)
+	server := grpc.NewServer(grpc.Creds(local.NewCredentials()))
+	pb.RegisterTestServiceServer(server, new(service))
+	go server.Serve(l)
+	defer server.Stop()
+	client, err := grpc.NewClient("passthrough:///weft", grpc.WithTransportCredentials(local.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return dial(ctx) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := pb.NewTestServiceClient(client).UnaryCall(t.Context(), new(pb.SimpleRequest)); err != nil {
+		t.Error(err)
 	}
 }

@@ -138,6 +138,9 @@ func (p *ByteProducer) Ready() bool {
 // Grown reports whether more of the data is in use than at first.
 func (p *ByteProducer) Grown() bool { return p.size > BytesLeast }
 
+// Unread reports whether the consumer has not read all that has been published. Any goroutine may ask.
+func (p *ByteProducer) Unread() bool { return p.m.tail.Load() != p.m.head.Load() }
+
 // Data returns the data, in use or not.
 func (p *ByteProducer) Data() []byte { return p.data }
 
