@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"weft/internal/driver"
 	"weft/internal/engine/coord"
 )
 
@@ -25,7 +26,7 @@ func (c *Cond) Wait(ctx context.Context, l *Lock) (Grant, error) {
 	if c.err != nil {
 		return Grant{}, c.err
 	}
-	always := context.WithoutCancel(ctx)
+	always := context.WithoutCancel(driver.Endless(ctx))
 	r, err := c.p.node.Coordinate(always, c.o, coord.Enter, 0)
 	if err != nil {
 		return Grant{}, err

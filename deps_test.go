@@ -40,7 +40,7 @@ internal/sys
 internal/handshake               internal/sys
 internal/interleave     internal/sys
 internal/doorbell       internal/transport internal/sys
-internal/transport/pipe          internal/transport internal/mem
+internal/transport/pipe          internal/transport internal/mem internal/sys
 internal/transport/shm           internal/transport internal/doorbell internal/handshake internal/mem internal/ring internal/sys
 internal/transport/tcp           internal/transport internal/doorbell internal/handshake internal/sys
 internal/transport/udp           internal/transport internal/doorbell internal/sys internal/counters
@@ -58,7 +58,7 @@ internal/record         internal/engine internal/engine/coord internal/engine/li
 internal/record/replay  internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/record
 internal/driver/duty    internal/monotime
 internal/driver         failure internal/counters internal/driver/duty internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/record internal/sys internal/timeline internal/transport internal/waitgraph
-internal/sharedmem      failure internal/driver internal/mem internal/transport
+internal/sharedmem      failure internal/driver internal/mem internal/sys internal/transport
 internal/bootstrap      failure
 internal/hostlist
 internal/fault
@@ -78,7 +78,7 @@ internal/sim/fabric     failure
 internal/sim/updown     internal/sim/fabric
 internal/sim            failure internal/monotime internal/sim/fabric internal/sim/updown
 internal/sim/proc       internal/sim internal/sys internal/transport
-internal/sim/job        failure internal/amt internal/bootstrap internal/driver internal/engine internal/engine/wire internal/fault internal/join internal/sim internal/sim/proc internal/timeline internal/timeline/traceevent internal/transport/pipe
+internal/sim/job        failure internal/amt internal/bootstrap internal/driver internal/engine internal/engine/wire internal/fault internal/join internal/sim internal/sim/proc internal/sys internal/timeline internal/timeline/traceevent internal/transport/pipe
 
 internal/join           failure internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/link internal/launch internal/record internal/sharedmem internal/sys internal/timeline internal/transport internal/transport/eth internal/transport/faulty internal/transport/shm internal/transport/tcp internal/transport/udp internal/waitgraph
 .                       failure internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/inbox internal/inside internal/join internal/mailbox internal/mem internal/sharedmem internal/sim/job internal/timeline internal/transport internal/transport/faulty internal/transport/pipe internal/waitgraph

@@ -44,7 +44,8 @@
 // otherwise.
 //
 // A call that may wait takes a context, and returns a [WaitError] when the context ends. Then
-// the operation has not happened, unless the WaitError contains an [UnknownOutcomeError].
+// the operation has not happened, unless the WaitError contains an [UnknownOutcomeError]. A
+// nil context never ends.
 //
 // Messages from one rank to another on one port arrive once, in the order in which they were
 // sent. A message that is sent after a Push, Put or atomic operation to the same rank never

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"weft/internal/bootstrap/environment"
+	"weft/internal/driver"
 	"weft/internal/join"
 	"weft/internal/sim/job"
 )
@@ -26,6 +27,7 @@ func Join(ctx context.Context, cfg *Config) (*Proc, error) {
 	if os.Getenv(job.Env) != "" {
 		return nil, errJoinSim
 	}
+	ctx = driver.Endless(ctx)
 	src, err := environment.Join(ctx, func(text string) { fmt.Fprintln(os.Stderr, "weft: "+text) })
 	if err != nil {
 		return nil, err

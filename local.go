@@ -71,7 +71,7 @@ type localRank struct {
 }
 
 func local(ctx context.Context, net *pipe.Network, c LocalConfig, run func(ctx context.Context, p *Proc) error) error {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(driver.Endless(ctx))
 	defer cancel()
 	j := &localJob{LocalConfig: c, net: net}
 	if net.Lossy {

@@ -99,7 +99,10 @@ func TestMailboxRefusals(t *testing.T) {
 			}
 			return nil
 		}
-		bad := []error{check(s.WithRing(5).Push(ctx, make([]byte, 100)), ErrNoEntry, 100)}
+		var bad []error
+		for _, none := range []int{5, -3, 1<<16 - 1, 1 << 40} {
+			bad = append(bad, check(s.WithRing(none).Push(ctx, make([]byte, 100)), ErrNoEntry, 100))
+		}
 		if p.Rank() == 2 {
 			bad = append(bad, check(s.Push(ctx, []byte("good")), ErrNoEntry, 4))
 			bad = append(bad, s.WithRing(0).Push(ctx, []byte("good")))

@@ -86,7 +86,9 @@ func (p *Proc) expose(ctx context.Context, name string, size int, cfg *RegionCon
 	}
 	var s sharedmem.Segment
 	if guard != 0 {
-		s = p.memory.Private(size + 8)
+		if s, err = p.memory.Private(size + 8); err != nil {
+			return nil, err
+		}
 		_, err = p.node.Coordinate(ctx, nil, coord.Bind, guard)
 		err = failure.Waited(err, fmt.Sprintf("lock %q, which guards region %q", cfg.Lock, name), "")
 	} else if s, err = p.memory.Share(size+8, readOnly); err != nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"weft/internal/driver"
 	"weft/internal/join"
 	"weft/internal/sim/job"
 )
@@ -106,7 +107,7 @@ func Simulate(ctx context.Context, c Cluster, run func(ctx context.Context, p *P
 		Ranks: c.Ranks, PerHost: c.PerHost, Topology: c.Topology, Link: c.Link, MTU: c.MTU, Loss: c.Loss,
 		GoBackN: c.GoBackN, Liveness: c.Liveness, Faults: faultsOf(c.Faults), Seed: c.Seed, Log: c.Log,
 		Timeline: c.Timeline, Trace: c.Trace,
-	}.Run(ctx, programOf(run))
+	}.Run(driver.Endless(ctx), programOf(run))
 	if r == nil {
 		return nil, err
 	}

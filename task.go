@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"weft/failure"
+	"weft/internal/driver"
 )
 
 // A Task is a goroutine that Proc.Go has started.
@@ -37,6 +38,7 @@ func (p *Proc) Go(f func()) *Task {
 // Wait waits until the goroutine has ended. If ctx ends first it returns a WaitError. Any number of
 // goroutines may call it.
 func (t *Task) Wait(ctx context.Context) error {
+	ctx = driver.Endless(ctx)
 	if t.p.node.Hosted() {
 		return failure.Waited(t.p.node.AwaitHosted(ctx, t.ended), "end of a task", "")
 	}

@@ -88,6 +88,9 @@ func (g *Group) meet() (*consensus, error) {
 
 // agree proposes a value, and waits for the decision.
 func (c *consensus) agree(ctx context.Context, flags uint64, kind uint32, doing string) (agreement.Value, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	// Without this check an agreement among no other living members would succeed after Close.
 	if err := extend.Of(c.port).TryRoom(c.p.Rank(), 0); errors.Is(err, weft.ErrClosed) {
 		return agreement.Value{}, err

@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/failure"
+	"weft/internal/driver"
 	"weft/internal/inside"
 )
 
@@ -46,6 +47,7 @@ func (s *Signal) WaitFor(ctx context.Context, what string) error {
 }
 
 func (s *Signal) wait(ctx context.Context) error {
+	ctx = driver.Endless(ctx)
 	if s.in.Node.Hosted() {
 		for {
 			err := s.in.Node.AwaitHosted(ctx, func() bool { return len(s.token) > 0 })

@@ -100,6 +100,9 @@ func (x *Context) Freeze(ctx context.Context) error {
 
 // wait waits for all transfers that are under way. WriteDone and ReadDone report the failed ones.
 func (t *transfers) wait(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	for i := range t.ops {
 		t.end(ctx, i)
 	}

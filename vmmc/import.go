@@ -40,6 +40,9 @@ func (e *Endpoint) Import(ctx context.Context, rank int, name string) (*Import, 
 	}
 	doing := fmt.Sprintf("vmmc: import of %q of rank %d", name, rank)
 	i := &Import{e: e, peer: e.peers[rank], name: name}
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	attaching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	i.cancel = cancel

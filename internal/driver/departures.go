@@ -122,6 +122,7 @@ func (n *Node) Departed(i int) (rank int, why *failure.PeerError) {
 
 // AwaitDeparture returns the i-th departure, from 0, waiting for it.
 func (n *Node) AwaitDeparture(ctx context.Context, i int) (d engine.Departure, err error) {
+	ctx = Endless(ctx)
 	n.turn()
 	for {
 		n.mu.Lock()

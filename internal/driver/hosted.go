@@ -143,6 +143,7 @@ func (n *Node) pollHosted(ctx context.Context, cond func() bool) error {
 // AwaitHosted waits on a host until cond holds, which another goroutine makes true, or
 // what arrives.
 func (n *Node) AwaitHosted(ctx context.Context, cond func() bool) error {
+	ctx = Endless(ctx)
 	n.turn()
 	until := n.deadline(ctx)
 	for !cond() {
@@ -156,6 +157,7 @@ func (n *Node) AwaitHosted(ctx context.Context, cond func() bool) error {
 
 // SleepHosted lets d pass on a host.
 func (n *Node) SleepHosted(ctx context.Context, d time.Duration) error {
+	ctx = Endless(ctx)
 	n.turn()
 	until := n.now().Add(d)
 	limit := n.deadline(ctx)

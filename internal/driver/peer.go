@@ -157,6 +157,7 @@ func (n *Node) Down(rank int, cause error, clean bool) {
 
 // Reach connects to a rank if that has not been done, and waits until it has.
 func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
+	ctx = Endless(ctx)
 	n.turn()
 	n.mu.Lock()
 	if n.life.closing.Load() {

@@ -41,6 +41,7 @@ func (n *Node) Poll(ctx context.Context, cond func() bool) error {
 
 // Look is Poll that does not poll first.
 func (n *Node) Look(ctx context.Context, cond func() bool) error {
+	ctx = Endless(ctx)
 	if n.cfg.Host != nil {
 		return n.pollHosted(ctx, cond)
 	}
@@ -50,6 +51,7 @@ func (n *Node) Look(ctx context.Context, cond func() bool) error {
 // Spin polls until cond holds, or for as long as any wait does. It reports whether
 // cond holds.
 func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
+	ctx = Endless(ctx)
 	if n.cfg.Host != nil {
 		return cond(), nil
 	}

@@ -13,6 +13,7 @@ import (
 // wait returns when the call has ended, or the node, or ctx has. In the last case it
 // cancels the call. The lock is held, and given up meanwhile.
 func (n *Node) wait(ctx context.Context, c *Call) (err error) {
+	ctx = Endless(ctx)
 	if n.cfg.Host != nil {
 		err = n.waitHosted(ctx, c)
 	} else {

@@ -160,7 +160,7 @@ func (m *Inbox) pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-t.C:
 		return nil
-	case <-ctx.Done():
+	case <-driver.Endless(ctx).Done():
 		return ctx.Err()
 	}
 }

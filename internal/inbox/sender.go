@@ -26,7 +26,10 @@ type Sender struct {
 
 // WithRing returns a Sender to the same mailbox whose messages go to the ring of this number.
 func (s Sender) WithRing(ring int) Sender {
-	s.entry = uint16(min(max(ring, 0), wire.NoEntry-1))
+	s.entry = uint16(ring)
+	if ring < 0 || ring >= wire.NoEntry {
+		s.entry = wire.NoEntry - 1 // no mailbox has so many
+	}
 	return s
 }
 

@@ -6,6 +6,7 @@ package sharedmem
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sort"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"weft/failure"
 	"weft/internal/driver"
 	"weft/internal/mem"
+	"weft/internal/sys"
 	"weft/internal/transport"
 )
 
@@ -42,23 +44,27 @@ func (t *Table) Share(n int, readOnly bool) (s Segment, err error) {
 		return s, failure.ErrClosed
 	}
 	if t.Memory == nil {
-		return t.Private(n), nil
+		return t.Private(n)
 	}
 	s.ID, s.Mapping, err = t.Memory.Share(n, readOnly)
 	switch {
 	case errors.Is(err, transport.ErrNoMemory):
-		return t.Private(n), nil
+		return t.Private(n)
 	case err == nil:
 		t.add(s)
 	}
 	return s, err
 }
 
-// Private is Share for memory that no other process can map.
-func (t *Table) Private(n int) Segment {
+// Private is Share for memory that no other process can map. It makes no more than the host has: Go ends a process that
+// asks the kernel for what that refuses.
+func (t *Table) Private(n int) (Segment, error) {
+	if most := sys.Memory(); uint64(n) > most {
+		return Segment{}, fmt.Errorf("weft: memory of %d bytes: this host has %d", n, most)
+	}
 	s := Segment{Mapping: transport.NewMapping(mem.Aligned((n+4095)&^4095), false, nil)}
 	t.add(s)
-	return s
+	return s, nil
 }
 
 func (t *Table) add(s Segment) {

@@ -23,6 +23,15 @@ func ReadLimits() Limits {
 	return Limits{read(unix.RLIMIT_NOFILE), read(unix.RLIMIT_NPROC)}
 }
 
+// Memory returns how many bytes of memory the host has, with its swap space.
+func Memory() uint64 {
+	var i unix.Sysinfo_t
+	if unix.Sysinfo(&i) != nil {
+		return 1 << 62
+	}
+	return (uint64(i.Totalram) + uint64(i.Totalswap)) * uint64(i.Unit)
+}
+
 // MayOpenPackets reports whether this thread may open packet sockets, as raw Ethernet does (CAP_NET_RAW).
 func MayOpenPackets() bool {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"weft/internal/mem"
+	"weft/internal/sys"
 	"weft/internal/transport"
 )
 
@@ -56,6 +57,9 @@ func (v view) Share(n int, readOnly bool) (uint32, *transport.Mapping, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.last++
+	if uint64(n) > sys.Memory() {
+		return 0, nil, transport.ErrNoMemory
+	}
 	a := &area{m: transport.NewMapping(mem.Aligned((n+4095)&^4095), readOnly, nil), granted: map[int]bool{}}
 	m.shared[place{v.rank, m.last}] = a
 	return m.last, a.m, nil
