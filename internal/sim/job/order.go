@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"weft/internal/join"
+	"weft/internal/sys"
 )
 
 // Env holds the Order by which weft sim runs a program, as JSON.
@@ -54,7 +55,7 @@ func Obey(ctx context.Context, program func(m *join.Member) join.Program) (err e
 		if out.name == "" {
 			continue
 		}
-		f, err := os.Create(out.name)
+		f, err := sys.CreateFresh(out.name)
 		if err != nil {
 			return err
 		}
@@ -76,7 +77,7 @@ func Obey(ctx context.Context, program func(m *join.Member) join.Program) (err e
 // report tells how a simulation went that took so long.
 func (r *Result) report(o Order, took time.Duration) error {
 	if o.SVG != "" {
-		f, err := os.Create(o.SVG)
+		f, err := sys.CreateFresh(o.SVG)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"weft/internal/amt"
 	"weft/internal/cli"
+	"weft/internal/sys"
 	"weft/lab/advise"
 )
 
@@ -84,7 +85,7 @@ func (f *amtAdviseFlags) run(names []string) error {
 }
 
 func writeTable(name string, a *amt.Table) error {
-	out, err := os.Create(name)
+	out, err := sys.CreateFresh(name)
 	if err != nil {
 		return err
 	}

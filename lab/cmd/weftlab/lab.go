@@ -142,7 +142,7 @@ func (f labFlags) build() (l *netlab.Lab, end func() error, err error) {
 
 // capture writes every frame that crosses the network to a file, until end is called.
 func capture(l *netlab.Lab, name string) (end func() error, err error) {
-	file, err := os.Create(name)
+	file, err := sys.CreateFresh(name)
 	if err != nil {
 		return nil, err
 	}

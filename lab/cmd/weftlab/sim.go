@@ -16,6 +16,7 @@ import (
 
 	"weft"
 	"weft/internal/cli"
+	"weft/internal/sys"
 	"weft/lab/stress"
 )
 
@@ -81,7 +82,7 @@ func simCommand() *ffcli.Command {
 func simSeed(ctx context.Context, f simFlags) error {
 	var log io.Writer
 	if f.log != "" {
-		file, err := os.Create(f.log)
+		file, err := sys.CreateFresh(f.log)
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"weft/internal/sim"
 	"weft/internal/sim/fabric"
 	"weft/internal/sim/updown"
+	"weft/internal/sys"
 	"weft/lab/mapper"
 	"weft/lab/routing"
 )
@@ -201,7 +202,7 @@ func fail(
 // write writes the files that were asked for.
 func (f *simMapFlags) write(found *mapper.Map, routes *updown.Routes, wire sim.Wire) error {
 	if f.o != "" {
-		out, err := os.Create(f.o)
+		out, err := sys.CreateFresh(f.o)
 		if err != nil {
 			return err
 		}
@@ -213,7 +214,7 @@ func (f *simMapFlags) write(found *mapper.Map, routes *updown.Routes, wire sim.W
 	if f.svg == "" {
 		return nil
 	}
-	out, err := os.Create(f.svg)
+	out, err := sys.CreateFresh(f.svg)
 	if err != nil {
 		return err
 	}
