@@ -352,6 +352,7 @@ func TestHostsNames(t *testing.T) {
 // More hosts than the fan-out are reached by way of others; where these have no way, by
 // the launcher itself.
 func TestHostsTree(t *testing.T) {
+	netlabtest.AtLength(t)
 	c := newCluster(t, 8)
 	const hosts = "h0,h1,h2,h3,h4,h5,h6,h7"
 	hello := c.build("weft/examples/hello")

@@ -34,6 +34,7 @@ func (c *cluster) server() string {
 // Whatever ends a part of a job, one line says what it was, with its host and rank, the
 // exit status is right, and nothing is left anywhere: newCluster's cleanup looks.
 func TestHostsFaults(t *testing.T) {
+	netlabtest.AtLength(t)
 	c := newCluster(t, 3)
 	ping := c.build("weft/examples/ping")
 	server := c.server()
@@ -106,6 +107,7 @@ func TestHostsTwice(t *testing.T) {
 
 // Many ranks need few descriptors of the launcher.
 func TestHostsManyRanks(t *testing.T) {
+	netlabtest.AtLength(t)
 	c := newCluster(t, 8)
 	hello := c.build("weft/examples/hello")
 	weft := c.weft

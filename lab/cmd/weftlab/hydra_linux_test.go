@@ -51,6 +51,7 @@ func (c *cluster) hydra(hosts []netlab.Host, n int, program string, args ...stri
 // Whatever ends a part of a job that mpiexec started, all ranks end, mpiexec fails, and nothing is left of the job
 // anywhere.
 func TestHydraFaults(t *testing.T) {
+	netlabtest.AtLength(t)
 	c := newCluster(t, 3)
 	ping := c.build("weft/examples/ping")
 	hosts := c.lab.Hosts[1:]
@@ -124,6 +125,7 @@ func TestHydraTwice(t *testing.T) {
 
 // Many ranks of mpiexec need few descriptors, rank 0 one for each of the others.
 func TestHydraManyRanks(t *testing.T) {
+	netlabtest.AtLength(t)
 	c := newCluster(t, 8)
 	hello := c.build("weft/examples/hello")
 	c.write("limited", "#!/bin/sh\nulimit -n 256\nexec "+hello+"\n")

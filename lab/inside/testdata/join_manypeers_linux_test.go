@@ -14,6 +14,7 @@ import (
 	"weft/internal/explore"
 	"weft/internal/waittest"
 	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 )
 
 // descriptors returns how many files and sockets this process has open.
@@ -84,9 +85,7 @@ func joinCrowd(t testing.TB, transport Transport, l *netlab.Lab, each int, liven
 // TestManyPeers: 64 ranks on 8 hosts send to each other. Over UDP and raw Ethernet no rank opens
 // a socket for that: not for 49 peers on other hosts.
 func TestManyPeers(t *testing.T) {
-	if raceEnabled || testing.Short() {
-		t.Skip("64 ranks take long")
-	}
+	netlabtest.AtLength(t)
 	const (
 		n    = 64
 		each = 8

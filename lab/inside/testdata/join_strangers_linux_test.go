@@ -21,6 +21,7 @@ import (
 	"weft/internal/transport/eth"
 	"weft/internal/waittest"
 	"weft/lab/netlab"
+	"weft/lab/netlab/netlabtest"
 )
 
 // tapped is a transport on whose network somebody listens.
@@ -230,6 +231,7 @@ func (b *besieged) round(ports []*Port) func(ctx context.Context, p *Proc) error
 // packets, and however its ranks are spread: no rank is taken for gone, none is
 // dialled, and nothing is received.
 func TestSiege(t *testing.T) {
+	netlabtest.AtLength(t)
 	siege := func(t *testing.T, name string, l *netlab.Lab, mixed bool, guard Guard) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"testing"
 
+	"weft/internal/explore"
 	"weft/lab/netlab"
 )
 
@@ -20,6 +21,15 @@ func Need(t testing.TB) {
 	}
 	if os.Getuid() != 0 {
 		t.Skip("hosts are network namespaces, which only root can make")
+	}
+}
+
+// AtLength is Need for a test that takes long: such a test runs in rounds of exploration alone.
+func AtLength(t testing.TB) {
+	t.Helper()
+	Need(t)
+	if explore.Round() == 0 {
+		t.Skip("it takes long: set WEFT_EXPLORE=1, too")
 	}
 }
 

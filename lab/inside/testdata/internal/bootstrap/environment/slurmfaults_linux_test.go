@@ -27,6 +27,7 @@ const stepd = "/usr/sbin/slurmstepd"
 // Whatever ends a part of a step, one line says what it was, with ranks and hosts, and no rank is left. srun itself
 // waits for a host of which it hears nothing, for as long as Slurm is told to.
 func TestSlurmFaults(t *testing.T) {
+	netlabtest.AtLength(t)
 	ping := program(t, "weft/examples/ping")
 	s := startSlurm(t, 2)
 	job := s.allocate("-N2", "-n2")
