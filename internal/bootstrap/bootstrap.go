@@ -27,6 +27,9 @@ type Job struct {
 // DefaultLiveness is the silence after which a rank or a host counts as dead, unless the user names another time.
 const DefaultLiveness = 3 * time.Second
 
+// Every stands for all ranks in Source.Await.
+const Every = -1
+
 // Source is the launcher's service to one rank. Its methods may be called by any goroutine.
 type Source interface {
 	// Job returns the identity of this process.
@@ -41,12 +44,17 @@ type Source interface {
 	// Fence returns when every rank has called it as often as this one.
 	Fence(ctx context.Context) error
 
-	// Return tells all ranks that this rank's program has ended, except the ranks in told, which know it already.
+	// Return says that this rank's program has ended. The ranks in told know it already, or will learn of it from this
+	// rank; the others are told if they await it.
 	Return(told []int) error
 
-	// Watch makes the source call down, from a goroutine of its own, for each rank that ends or has ended before; rank -1
-	// is the launcher. The cause is ErrReturned if the rank's program has ended, and ErrExited if the rank has closed
-	// its source. Watch is called at most once.
+	// Await says that this rank must learn when the program of a rank has returned, or has before; Every stands for all
+	// ranks. Without, this rank is told only when no other rank is left whose program runs.
+	Await(rank int)
+
+	// Watch makes the source call down, from a goroutine of its own, for each rank that dies or has died before, and for
+	// those that Await tells of; rank -1 is the launcher. The cause is ErrReturned if the rank's program has ended, and
+	// ErrExited if the rank has closed its source. Watch is called at most once.
 	Watch(down func(rank int, cause error))
 
 	// Answer makes the source call state, from a goroutine of its own, when the launcher asks what this process waits

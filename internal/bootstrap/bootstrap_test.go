@@ -141,7 +141,7 @@ type stream struct{ io.Reader }
 func (stream) Write(b []byte) (int, error) { return len(b), nil }
 func (stream) Close() error                { return nil }
 
-// A rank that joins late hears of the ranks whose programs have returned. Ranks that tell it themselves are left out:
+// A rank that joins late hears, if it asks, of the ranks whose programs have returned. Ranks that tell it themselves are left out:
 // their messages come first.
 func TestLateRankHearsWhatIsForIt(t *testing.T) {
 	s := NewServer([]Job{{Size: 4}, {Rank: 1, Size: 4}, {Rank: 2, Size: 4}, {Rank: 3, Size: 4}})
@@ -168,7 +168,9 @@ func TestLateRankHearsWhatIsForIt(t *testing.T) {
 		}
 	}
 	heard := make(chan int, 4)
-	join(3).Watch(func(rank int, cause error) { heard <- rank })
+	last := join(3)
+	last.Await(Every)
+	last.Watch(func(rank int, cause error) { heard <- rank })
 	if rank := <-heard; rank != 1 {
 		t.Errorf("rank 3 heard of rank %d, which has messages for it", rank)
 	}

@@ -115,7 +115,7 @@ func (s *Launched) listen() {
 		}
 		s.mu.Unlock()
 		if l.isNews() && watch != nil {
-			watch(l.Rank, l.news())
+			l.report(watch)
 		}
 	}
 }
@@ -250,6 +250,9 @@ func (s *Launched) Return(told []int) error {
 // isNews reports whether a line is an event of another rank.
 func (l line) isNews() bool { return l.Op == "down" || l.Op == "returned" }
 
+// Await asks the server to tell of programs that have returned.
+func (s *Launched) Await(rank int) { _ = s.say(line{Op: "await", Rank: rank}) }
+
 // Watch reports ranks that have ended.
 func (s *Launched) Watch(down func(rank int, cause error)) {
 	s.mu.Lock()
@@ -260,7 +263,7 @@ func (s *Launched) Watch(down func(rank int, cause error)) {
 	s.mu.Unlock()
 	go func() {
 		for _, l := range news {
-			down(l.Rank, l.news())
+			l.report(down)
 		}
 		if failure != nil {
 			down(s.server, failure)

@@ -14,10 +14,11 @@ import (
 //	from the launcher           from a rank
 //	job     first of all        put, get, fence
 //	value   answers a get       return  its program has ended
-//	fenced  answers a fence     fail    its program has failed, and why
-//	returned, down              record  a piece of what it has recorded
-//	        of another rank     leave   it leaves the job
+//	fenced  answers a fence     await   tell when that of a rank has, or of every rank (-1)
+//	down    of another rank     fail    its program has failed, and why
+//	returned  of other ranks    record  a piece of what it has recorded
 //	state   a question          stated  answers state
+//	                            leave   it leaves the job
 //
 // Gets and fences are answered in any order. The connection ends with either process.
 //
@@ -42,7 +43,7 @@ type line struct {
 	Rank  int     `json:"rank,omitempty"`
 	Key   string  `json:"key,omitempty"`
 	Value string  `json:"value,omitempty"`
-	Told  []int   `json:"told,omitempty"`  // return: ranks that know; missing: ranks that have not come
+	Told  []int   `json:"told,omitempty"`  // return: ranks that know; returned: ranks that have; missing: ranks that have not come
 	Bytes []byte  `json:"bytes,omitempty"` // record
 	Job   *Job    `json:"job,omitempty"`
 	Join  *Member `json:"join,omitempty"`
@@ -69,12 +70,15 @@ var ErrReturned = errors.New("its program has returned")
 // errUnsaid is why a rank is down that has ended with status 0 but did not leave the job.
 var errUnsaid = errors.New("its process has ended before it left the job")
 
-// news returns the error for an event of another rank.
-func (l line) news() error {
-	if l.Op == "returned" {
-		return ErrReturned
+// report calls down with each event of other ranks.
+func (l line) report(down func(rank int, cause error)) {
+	if l.Op == "down" {
+		down(l.Rank, ended(l.Value))
+		return
 	}
-	return ended(l.Value)
+	for _, rank := range l.Told {
+		down(rank, ErrReturned)
+	}
 }
 
 // ended returns the error for the cause in a down line.

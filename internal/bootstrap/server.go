@@ -21,14 +21,19 @@ type Server struct {
 	values map[string]string
 	gets   map[string][]answer    // gets of a key that has no value yet
 	fences []answer               // fences of ranks that wait in one
+	passed int                    // fences that all ranks have called
+	ahead  int                    // ranks that have ended, or have called the next fence
+	ended  []string               // by rank: why it has ended; "" if it has not
 	downs  []line                 // "down" lines of ranks that have ended
 	tells  bool                   // every put is told to all ranks
 	told   []line                 // the puts that have been told
-	left   []line                 // "return" lines of ranks whose programs have returned
 	asked  uint64                 // number of the last question
 	states map[uint64]chan string // by number, questions that are not answered yet
 	nag    *time.Timer            // tells ranks in a fence which ranks are missing; nil if not set
 	room   int                    // bytes that ranks may still record
+
+	departures *Departures // which ranks learn that programs have returned
+	untold     []untold    // by rank, what it has not been told of that
 }
 
 // A served is the server's state of one rank.
@@ -54,9 +59,9 @@ type answer struct {
 
 // NewServer returns the server of a job, whose ranks are described by jobs.
 func NewServer(jobs []Job) *Server {
-	s := &Server{jobs: jobs, ranks: make([]*served, len(jobs)), values: map[string]string{}, gets: map[string][]answer{},
-		states: map[uint64]chan string{}}
-	return s
+	return &Server{jobs: jobs, ranks: make([]*served, len(jobs)), values: map[string]string{}, gets: map[string][]answer{},
+		states: map[uint64]chan string{}, ended: make([]string, len(jobs)), departures: NewDepartures(len(jobs)),
+		untold: make([]untold, len(jobs))}
 }
 
 // Job returns the description of the job that a rank is sent.
@@ -107,12 +112,8 @@ func (s *Server) register(rank int, r *served) []line {
 	defer s.mu.Unlock()
 	s.ranks[rank] = r
 	news := append([]line(nil), s.downs...)
-	for _, l := range s.left {
-		// A rank that the other one has told itself learns of the return with its last messages.
-		if !slices.Contains(l.Told, rank) {
-			news = append(news, line{Op: "returned", Rank: l.Rank})
-		}
-	}
+	news = append(news, returned(s.untold[rank].ranks)...)
+	s.untold[rank].ranks = nil
 	return append(news, s.told...)
 }
 
@@ -143,7 +144,7 @@ func (s *Server) handle(rank int, r *served, l line) error {
 		if s.tells {
 			told := line{Op: "told", Rank: rank, Key: l.Key, Value: l.Value}
 			s.told = append(s.told, told)
-			defer tell(s.others(rank, nil), told)
+			defer tell(s.others(rank), told)
 		}
 	case "get":
 		key := name(l.Rank, l.Key)
@@ -157,7 +158,9 @@ func (s *Server) handle(rank int, r *served, l line) error {
 			s.gets[key] = append(s.gets[key], answer{rank, l.Seq})
 		}
 	case "fence":
-		r.fences++
+		if r.fences++; r.fences == s.passed+1 && s.ended[rank] == "" {
+			s.ahead++
+		}
 		s.fences = append(s.fences, answer{rank, l.Seq})
 		reply.Op = "fenced"
 		replies = s.open()
@@ -165,11 +168,9 @@ func (s *Server) handle(rank int, r *served, l line) error {
 			s.nag = time.AfterFunc(patience, s.tellMissing)
 		}
 	case "return":
-		s.left = append(s.left, line{Rank: rank, Told: l.Told})
-		others := s.others(rank, l.Told)
-		s.mu.Unlock()
-		tell(others, line{Op: "returned", Rank: rank})
-		return nil
+		defer s.tellReturned(s.note(s.departures.Returned(rank, l.Told)))
+	case "await":
+		defer s.tellReturned(s.note(s.departures.Await(rank, l.Rank)))
 	case "record":
 		if r.full = r.full || s.room < len(l.Bytes); !r.full {
 			s.room -= len(l.Bytes)
@@ -193,11 +194,11 @@ func (s *Server) handle(rank int, r *served, l line) error {
 	return nil
 }
 
-// others returns the ranks to which an event of a rank is sent: all that have registered but those in told. The caller
+// others returns the ranks to which an event of a rank is sent: all that have registered and not ended. The caller
 // holds the lock, and has stored the event for ranks that register later.
-func (s *Server) others(rank int, told []int) (others []*served) {
+func (s *Server) others(rank int) (others []*served) {
 	for i, r := range s.ranks {
-		if r != nil && i != rank && !slices.Contains(told, i) {
+		if r != nil && i != rank && s.ended[i] == "" {
 			others = append(others, r)
 		}
 	}
@@ -222,7 +223,7 @@ func (s *Server) tellMissing() {
 	var come []int // number of fences that each rank has called
 	for i, r := range s.ranks {
 		switch {
-		case s.ended(i):
+		case s.ended[i] != "":
 			come = append(come, math.MaxInt)
 		case r == nil:
 			come = append(come, 0)
@@ -245,25 +246,24 @@ func (s *Server) tellMissing() {
 // open takes out and returns the answers to fences that may end: every rank has called them, or has ended. The caller
 // holds the lock.
 func (s *Server) open() (free []answer) {
-	least := -1
-	for i, r := range s.ranks {
-		switch {
-		case s.ended(i):
-		case r == nil:
-			return nil
-		case least < 0 || r.fences < least:
-			least = r.fences
+	for s.ahead == len(s.ranks) && len(s.fences) > 0 {
+		s.passed++
+		s.ahead = 0
+		for i, r := range s.ranks {
+			if s.ended[i] != "" || r != nil && r.fences > s.passed {
+				s.ahead++
+			}
 		}
-	}
-	keep := s.fences[:0]
-	for _, a := range s.fences {
-		if s.ranks[a.rank].fences <= least {
-			free = append(free, a)
-		} else {
-			keep = append(keep, a)
+		keep := s.fences[:0]
+		for _, a := range s.fences {
+			if s.ranks[a.rank].fences <= s.passed {
+				free = append(free, a)
+			} else {
+				keep = append(keep, a)
+			}
 		}
+		s.fences = keep
 	}
-	s.fences = keep
 	return free
 }
 

@@ -1,35 +1,49 @@
 package bootstrap
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Ended returns why a rank has ended, or "" if it has not.
 func (s *Server) Ended(rank int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range s.downs {
-		if l.Rank == rank {
-			return l.Value
-		}
-	}
-	return ""
+	return s.ended[rank]
 }
 
 // farewell bounds the time that the server goes on reading from a rank after its process has ended: a child of the
 // process may hold the connection open for longer.
 const farewell = time.Second
 
-// Down tells all other ranks that a rank has ended, and why. Fences no longer wait for it.
+// Down tells all other ranks that a rank has ended, and why. Fences no longer wait for it. When the programs of all
+// ranks have returned, the end of one in good order matters only to the ranks with which it has exchanged something.
 func (s *Server) Down(rank int, cause string) {
 	if cause == ErrExited.Error() && !s.hasLeft(rank) {
 		cause = errUnsaid.Error()
 	}
 	s.mu.Lock()
 	l := line{Op: "down", Rank: rank, Value: cause}
-	s.downs = append(s.downs, l)
+	if r := s.ranks[rank]; s.ended[rank] == "" && (r == nil || r.fences <= s.passed) {
+		s.ahead++
+	}
+	s.ended[rank] = cmp.Or(cause, errUnsaid.Error())
+	news := s.note(s.departures.Ended(rank))
+	var others []*served
+	if told, returned := s.departures.Told(rank); returned && cause == ErrExited.Error() && s.departures.Over() {
+		for _, i := range told {
+			if s.ended[i] == "" {
+				others = append(others, s.ranks[i])
+			}
+		}
+	} else {
+		s.downs = append(s.downs, l)
+		others = s.others(rank)
+	}
 	free := s.open()
-	others := s.others(rank, nil)
 	s.mu.Unlock()
 	tell(others, l)
+	s.tellReturned(news)
 	s.answer(free, line{Op: "fenced"})
 }
 
@@ -72,14 +86,4 @@ func (s *Server) heard(rank int) *served {
 	case <-time.After(farewell):
 	}
 	return r
-}
-
-// ended reports whether a rank has ended. The caller holds the lock.
-func (s *Server) ended(rank int) bool {
-	for _, l := range s.downs {
-		if l.Rank == rank {
-			return true
-		}
-	}
-	return false
 }

@@ -14,7 +14,7 @@ func (s *Server) State(ctx context.Context) []string {
 	s.mu.Lock()
 	ranks := append([]*served(nil), s.ranks...)
 	for i, r := range ranks {
-		if r == nil || s.ended(i) {
+		if r == nil || s.ended[i] != "" {
 			continue
 		}
 		s.asked++

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"maps"
 	"os"
-	"slices"
 	"sync"
 )
 
@@ -31,7 +29,7 @@ func NewLocal(n int) []Source {
 	if err != nil {
 		host = "localhost"
 	}
-	l := &local{size: n, values: map[string]string{}, watches: map[int]func(int, error){}, left: map[int][]int{}}
+	l := &local{size: n, values: map[string]string{}, watches: map[int]func(int, error){}, departures: NewDepartures(n)}
 	l.changed.L = &l.mu
 	id := NewID()
 	secret := NewSecret()
@@ -50,7 +48,9 @@ type local struct {
 	values  map[string]string
 	fenced  int // calls of Fence so far
 	watches map[int]func(rank int, cause error)
-	left    map[int][]int // of ranks whose programs have returned: ranks that they tell themselves
+
+	departures *Departures
+	untold     []Notice // to ranks that do not watch yet
 }
 
 // A localSource is one of them. It implements Source.
@@ -113,30 +113,46 @@ func (s *localSource) wait(ctx context.Context, cond func() bool) error {
 
 func (s *localSource) Return(told []int) error {
 	s.mu.Lock()
-	s.left[s.job.Rank] = told
-	watches := maps.Clone(s.watches)
+	news := s.departures.Returned(s.job.Rank, told)
 	s.mu.Unlock()
-	for rank, watch := range watches {
-		if rank != s.job.Rank && !slices.Contains(told, rank) {
-			watch(s.job.Rank, ErrReturned)
+	s.tell(news)
+	return nil
+}
+
+// Await tells of programs that have returned.
+func (s *localSource) Await(rank int) {
+	s.mu.Lock()
+	news := s.departures.Await(s.job.Rank, rank)
+	s.mu.Unlock()
+	s.tell(news)
+}
+
+// tell gives notices to the ranks that watch, and keeps the others until they do.
+func (l *local) tell(news []Notice) {
+	for _, n := range news {
+		l.mu.Lock()
+		watch := l.watches[n.To]
+		if watch == nil {
+			l.untold = append(l.untold, n)
+		}
+		l.mu.Unlock()
+		if watch == nil {
+			continue
+		}
+		for _, of := range n.Of {
+			watch(of, ErrReturned)
 		}
 	}
-	return nil
 }
 
 // Watch tells of programs that have returned: the processes end together.
 func (s *localSource) Watch(down func(rank int, cause error)) {
 	s.mu.Lock()
 	s.watches[s.job.Rank] = down
-	left := maps.Clone(s.left)
+	untold := s.untold
+	s.untold = nil
 	s.mu.Unlock()
-	go func() {
-		for _, rank := range slices.Sorted(maps.Keys(left)) {
-			if !slices.Contains(left[rank], s.job.Rank) {
-				down(rank, ErrReturned)
-			}
-		}
-	}()
+	go s.tell(untold)
 }
 
 // Fail does nothing: the processes end together.

@@ -2,10 +2,12 @@ package driver
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"weft/failure"
 	"weft/internal/engine"
+	"weft/internal/interleave"
 	"weft/internal/record"
 )
 
@@ -15,6 +17,28 @@ type departures struct {
 	gone  int           // deaths that peers show
 	count atomic.Int32  // departures that peers show
 	news  chan struct{} // closed at the next; nil if no goroutine waits
+	all   bool          // the launcher has been asked to tell of every rank
+}
+
+// every stands for all ranks in Config.Await.
+const every = -1
+
+// await asks the launcher to tell when the programs of ranks have returned. The lock is held.
+func (n *Node) await(ranks []int) {
+	switch {
+	case n.cfg.Await == nil:
+	case n.cfg.Host != nil:
+		for _, rank := range ranks {
+			n.cfg.Await(rank)
+		}
+	default:
+		ranks = slices.Clone(ranks)
+		interleave.Go(func() {
+			for _, rank := range ranks {
+				n.cfg.Await(rank)
+			}
+		})
+	}
 }
 
 // Return says that the program of this process has returned. It reports which peers are
@@ -126,6 +150,10 @@ func (n *Node) AwaitDeparture(ctx context.Context, i int) (d engine.Departure, e
 	n.turn()
 	for {
 		n.mu.Lock()
+		if !n.departures.all {
+			n.departures.all = true
+			n.await([]int{every})
+		}
 		if n.life.closing.Load() {
 			n.mu.Unlock()
 			return d, failure.ErrClosed

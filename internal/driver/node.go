@@ -23,6 +23,10 @@ type Config struct {
 	// Route finds out how a rank is reached. It may block; it is called once per peer.
 	Route func(rank int) (Route, error)
 
+	// Await makes the launcher tell, by Returned, when the program of a rank has returned; -1 stands for all ranks. It
+	// may block; it is called once for each. Nil: nothing tells.
+	Await func(rank int)
+
 	// Least returns the weakest guard that packets which arrive by a lossy transport may
 	// have; nil means Tagged.
 	Least func(transport.Caps) link.Guard

@@ -196,6 +196,9 @@ func (n *Node) flush(now monotime.Time) {
 			}
 		}
 	}
+	if n.scratch.wanted = n.eng.Awaited(now, n.scratch.wanted[:0]); len(n.scratch.wanted) > 0 {
+		n.await(n.scratch.wanted)
+	}
 	if n.cfg.Host != nil {
 		n.cfg.Host.Alarm(n.eng.Deadline())
 		return

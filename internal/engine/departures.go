@@ -18,8 +18,8 @@ type Departure struct {
 func (e *Engine) Departures() []Departure { return e.departures }
 
 // Return says that the program of this process has ended. Each peer that this rank reaches is told so (DONE) when it
-// has accepted everything that was sent to it. Return reports these ranks; the others must be told in another way.
-// Regions stay exposed, and this rank stays the home of its locks and other objects. (PROTOCOL §5)
+// has accepted everything that was sent to it. Return reports these ranks. A peer that this rank comes to reach later
+// is told then; others must be told in another way if they wait for something of this rank: see Awaited. Regions stay exposed, and this rank stays the home of its locks and other objects. (PROTOCOL §5)
 func (e *Engine) Return() (told []int) {
 	if e.returned {
 		return nil
@@ -31,12 +31,39 @@ func (e *Engine) Return() (told []int) {
 	e.Coord.Return()
 	for _, rank := range e.ranks() {
 		if p := e.peers[rank]; p.reached() && rank != e.cfg.Rank {
-			e.returnUntold = append(e.returnUntold, p)
+			e.tell(p)
 			told = append(told, rank)
 		}
 	}
 	e.tellDone()
 	return told
+}
+
+// tell makes sure that a peer learns that the program of this process has ended.
+func (e *Engine) tell(p *peer) {
+	if !p.told {
+		p.told = true
+		e.returnUntold = append(e.returnUntold, p)
+	}
+}
+
+// await makes sure that this process learns of the end of a peer's program, from which it waits for something. A peer
+// that has been heard of tells by itself.
+func (e *Engine) await(rank int) {
+	p := e.known(rank)
+	knows := p != nil && (p.gone != nil || p.returned || p.conn == nil && p.mtu != 0 || p.conn != nil && p.conn.Heard())
+	if rank != e.cfg.Rank && !knows && !e.awaits[rank] {
+		e.awaits[rank] = true
+		e.awaited = append(e.awaited, rank)
+	}
+}
+
+// Awaited moves to dst the ranks of which the launcher must tell when their programs have returned. Returned must
+// follow for each of them.
+func (e *Engine) Awaited(dst []int) []int {
+	dst = append(dst, e.awaited...)
+	e.awaited = e.awaited[:0]
+	return dst
 }
 
 // Telling reports whether Return waits for peers to accept what was sent to them.

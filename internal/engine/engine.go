@@ -42,6 +42,8 @@ type Engine struct {
 	active  link.Active
 	blocked []*link.Queue // their transports had no room
 	wanted  []int         // ranks that must be dialled
+	awaits  map[int]bool  // ranks of whose programs' ends the launcher must tell
+	awaited []int         // of these, those of which the launcher does not know
 	links   timers        // of peers that are watched
 	gone    []int         // peers that have gone, in order
 
@@ -67,6 +69,7 @@ type peer struct {
 	stalled   []byte // the frame for which a mailbox has no room; nothing is taken before it
 	gone      *failure.PeerError
 	returned  bool       // its program has ended
+	told      bool       // it is told that this process's program has ended
 	watched   bool       // by its pulse: it has no conn
 	pulse     link.Pulse // of a peer behind a reliable transport
 }
@@ -87,10 +90,11 @@ func New(cfg Config) *Engine {
 	e := &Engine{
 		cfg:   cfg,
 		self:  link.NewSelf(cfg.Job, uint32(cfg.Rank), cfg.Incarnation, cfg.Secret),
-		peers: map[int]*peer{},
+		peers: map[int]*peer{}, awaits: map[int]bool{},
 	}
 	queue := func(rank int) *link.Queue { return e.peer(rank).q }
 	e.Msg = msg.NewLayer(cfg.Rank, cfg.Size, queue)
+	e.Msg.Await = e.await
 	e.RMA = rma.NewLayer(queue, cfg.Rand)
 	e.Coord = coord.NewLayer(cfg.Rank, cfg.Size, coord.Peers{Queue: queue, Want: e.Want, Raise: e.RMA.Raise})
 	return e
@@ -151,6 +155,10 @@ func (e *Engine) Connect(now monotime.Time, rank int, path Path) {
 		if path.Beats {
 			e.watch(now, p)
 		}
+	}
+	if e.returned {
+		e.tell(p)
+		e.tellDone()
 	}
 	e.active.Add(p.q)
 }

@@ -103,9 +103,9 @@ func (e *Engine) Taken(now monotime.Time, rank, n, taken int, dst []link.Packet)
 	}
 }
 
-// Quiet reports whether there is nothing to send, no rank to dial and no timer.
+// Quiet reports whether there is nothing to send, no rank to dial or to ask for, and no timer.
 func (e *Engine) Quiet() bool {
-	return e.active.Empty() && len(e.wanted) == 0 && !e.Timed()
+	return e.active.Empty() && len(e.wanted)+len(e.awaited) == 0 && !e.Timed()
 }
 
 // Blocked reports whether some peer's transport had no room for a packet.

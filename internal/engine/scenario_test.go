@@ -332,6 +332,9 @@ func (s *scenario) flush(tell bool) {
 				e.Connect(s.now, peer, s.path(rank, peer))
 				again = true
 			}
+			for _, peer := range e.Awaited(nil) {
+				s.say("  rank %d asks to be told of rank %d", rank, peer)
+			}
 			s.ended(rank, e)
 		}
 	}

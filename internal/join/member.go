@@ -147,6 +147,7 @@ func (m *Member) NewNode(random func() uint64, c driver.Config) {
 	if m.record != nil {
 		c.Record = m.record
 	}
+	c.Await = m.Source.Await
 	c.Timeline = m.Timeline
 	m.Waiting = c.Wait
 	m.Node = driver.New(c)

@@ -133,6 +133,15 @@ func (e *Engine) Wanted(now monotime.Time, dst []int) []int {
 	return dst
 }
 
+// Awaited appends the ranks of which the launcher must tell, each once. It is noted as Wanted is.
+func (e *Engine) Awaited(now monotime.Time, dst []int) []int {
+	dst = e.Engine.Awaited(dst)
+	if e.tape != nil && len(dst) > 0 {
+		e.tape.note(Input{Do: "awaited", Now: now})
+	}
+	return dst
+}
+
 // Return says that the program of this process has returned.
 func (e *Engine) Return(now monotime.Time) (told []int) {
 	if e.tape != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -121,30 +122,46 @@ type news struct {
 	cause  error
 }
 
-// That a program has returned is told to the ranks that do not know, also to a rank that listens later.
+// That a program has returned is told to the ranks that await it and do not know, also to a rank that listens or asks
+// later; and to the last rank.
 func testReturned(t *testing.T, open Open) {
-	s, _ := open(t, 3)
+	s, _ := open(t, 5)
 	heard := make(chan news, 8)
 	watch := func(to int) {
 		s[to].Watch(func(of int, cause error) { heard <- news{to, of, cause} })
 	}
+	hear := func(want ...news) {
+		t.Helper()
+		for range want {
+			if got := <-heard; !slices.Contains(want, got) {
+				t.Errorf("rank %d heard of rank %d: %v", got.to, got.of, got.cause)
+			}
+		}
+	}
 	watch(0)
 	watch(1)
+	s[1].Await(0)
+	s[2].Await(bootstrap.Every)
 	if err := s[0].Return([]int{2}); err != nil {
 		t.Fatal(err)
 	}
+	hear(news{1, 0, bootstrap.ErrReturned})
+	s[3].Await(0)
+	watch(3)
+	hear(news{3, 0, bootstrap.ErrReturned})
 	if err := s[1].Return([]int{0}); err != nil {
 		t.Fatal(err)
 	}
 	watch(2) // rank 0 tells it itself, when it has taken what rank 0 has sent
-	want := map[news]bool{{1, 0, bootstrap.ErrReturned}: true, {2, 1, bootstrap.ErrReturned}: true}
-	for range len(want) {
-		got := <-heard
-		if !want[got] {
-			t.Errorf("rank %d heard of rank %d: %v", got.to, got.of, got.cause)
+	hear(news{2, 1, bootstrap.ErrReturned})
+	watch(4)
+	for _, rank := range []int{2, 3} {
+		if err := s[rank].Return(nil); err != nil {
+			t.Fatal(err)
 		}
-		delete(want, got)
 	}
+	hear(news{4, 0, bootstrap.ErrReturned}, news{4, 1, bootstrap.ErrReturned}, news{4, 2, bootstrap.ErrReturned},
+		news{4, 3, bootstrap.ErrReturned})
 }
 
 // Deaths are told to all ranks, also to a rank that listens later, and fences do not wait for the dead.

@@ -161,6 +161,9 @@ func (c *Conn) Deadline() monotime.Time {
 // is probed when it is silent, and dead when it stays so.
 func (c *Conn) Await(now monotime.Time, on bool) { c.live.pulse.Watch(now, on) }
 
+// Heard reports whether anything has come from the peer.
+func (c *Conn) Heard() bool { return c.auth.replay.top > 0 }
+
 // Silent reports whether nothing has come from the peer for the liveness time although something was awaited. See
 // Pulse.
 func (c *Conn) Silent() bool { return c.live.pulse.Silent() }

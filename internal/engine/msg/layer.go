@@ -13,6 +13,9 @@ import (
 type Layer struct {
 	queue func(rank int) *link.Queue
 
+	// Await is called when a receive waits for a peer from which nothing has come. Its end must be noticed.
+	Await func(rank int)
+
 	ports    map[uint16]*Port
 	last     *Port         // the port used last
 	early    int           // ports that peers have written to and that are not open yet
@@ -57,6 +60,7 @@ const (
 func NewLayer(rank, size int, queue func(rank int) *link.Queue) *Layer {
 	return &Layer{
 		queue:  queue,
+		Await:  func(int) {},
 		ports:  map[uint16]*Port{},
 		gone:   map[int]error{},
 		rank:   rank,

@@ -19,6 +19,11 @@ func (p *Port) startRecv(op *Op) {
 		}
 	}
 	p.posted.Push(&op.link, op)
+	if op.Peer != Any {
+		if d := p.pairs[op.Peer]; d == nil || d.expected == 0 {
+			p.layer.Await(op.Peer)
+		}
+	}
 	if len(p.owed) > 0 {
 		if op.Peer != Any {
 			p.summon(p.pair(op.Peer))

@@ -235,6 +235,8 @@ func (p *player) call(in *record.Input) error {
 		e.Advance(in.Now)
 	case in.Do == "wanted":
 		e.Wanted(in.Now, nil)
+	case in.Do == "awaited":
+		e.Awaited(in.Now, nil)
 	case in.Do == "return":
 		e.Return(in.Now)
 	case in.Do == "access" && r.RMA != nil:

@@ -9,6 +9,7 @@ import (
 
 	"weft/failure"
 	"weft/internal/amt"
+	"weft/internal/bootstrap"
 	"weft/internal/engine"
 	"weft/internal/engine/wire"
 	"weft/internal/fault"
@@ -110,6 +111,8 @@ type run struct {
 	members []*join.Member
 	end     sim.Time
 	result  Result
+
+	departures *bootstrap.Departures
 }
 
 // Run runs a job on the cluster. Program returns what a rank executes, given its member. The error is that of the
@@ -119,7 +122,7 @@ func (c Cluster) Run(ctx context.Context, program func(m *join.Member) join.Prog
 	if err != nil {
 		return nil, err
 	}
-	r := &run{cluster: c, job: j}
+	r := &run{cluster: c, job: j, departures: bootstrap.NewDepartures(c.Ranks)}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	for rank := range c.Ranks {
 		if err := r.add(rank, program); err != nil {

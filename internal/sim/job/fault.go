@@ -37,6 +37,7 @@ func (s stage) Crash(rank int) {
 	node := s.members[rank].Node
 	if !p.Crashed() && !node.Closing() {
 		p.Kill(node.Crash)
+		s.tell(s.departures.Ended(rank))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"weft/failure"
@@ -123,12 +122,27 @@ func (s *source) Fence(ctx context.Context) error { return s.rank.Fence(ctx) }
 
 // Return takes no packets and no time.
 func (s *source) Return(told []int) error {
-	for rank, r := range s.job.Ranks {
-		if rank != s.identity.Rank && !slices.Contains(told, rank) && !r.Ended() && !r.Crashed() {
-			r.Later(func() { s.members[rank].Node.Returned(s.identity.Rank) })
-		}
-	}
+	s.tell(s.departures.Returned(s.identity.Rank, told))
 	return nil
+}
+
+// Await takes no packets and no time.
+func (s *source) Await(rank int) { s.tell(s.departures.Await(s.identity.Rank, rank)) }
+
+// tell tells ranks which programs have returned.
+func (r *run) tell(news []bootstrap.Notice) {
+	for _, n := range news {
+		to := r.job.Ranks[n.To]
+		if to.Ended() || to.Crashed() {
+			continue
+		}
+		node := r.members[n.To].Node
+		to.Later(func() {
+			for _, rank := range n.Of {
+				node.Returned(rank)
+			}
+		})
+	}
 }
 
 func (s *source) Answer(state func() string) {}
