@@ -44,7 +44,7 @@ func run(packages []string, out io.Writer) error {
 	if len(r.open) == 0 {
 		return fmt.Errorf("no bug is found in %v", packages)
 	}
-	args := []string{"test", "-json", "-count=1", "-tags", "mutants", "-overlay", name, "-run", "^TestPlanted"}
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-tags", "mutants", "-overlay", name, "-run", "^TestPlanted"}
 	cmd := exec.Command("go", append(args, r.packages()...)...)
 	cmd.Dir = source
 	cmd.Stderr = os.Stderr
