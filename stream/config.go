@@ -72,7 +72,7 @@ type Config struct {
 // it.
 type Peer struct {
 	PID int // the process that called Dial, or Listen
-	UID int // its effective user at that time
+	UID int // its effective user at that time; -1 if it may be one that this process's user namespace does not know
 }
 
 // Listen is Config.Listen with the zero Config.

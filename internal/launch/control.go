@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"weft/internal/bootstrap"
@@ -122,38 +123,73 @@ func Jobs(pid int) ([]Status, error) {
 	defer f.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
-	var (
-		wg     sync.WaitGroup
-		mu     sync.Mutex
-		jobs   []Status
-		failed error
-	)
+	r := roll{pid: pid, users: map[int]int{}}
+	calls := make(chan struct{}, atOnce)
 	seen := map[string]bool{}
-	for lines := bufio.NewScanner(f); lines.Scan() && len(seen) < mostAsked; {
+	for lines := bufio.NewScanner(f); lines.Scan() && ctx.Err() == nil; {
 		name, job := jobSocket(lines.Text(), pid)
 		if name == "" || seen[name] {
 			continue
 		}
 		seen[name] = true
-		wg.Go(func() {
-			s, err := ask(ctx, name)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case errors.Is(err, errStranger): // any user may give a socket such a name
-			case err != nil:
-				failed = fmt.Errorf("weft: the job of process %s does not answer: %w", job, err)
-			default:
-				jobs = append(jobs, s)
-			}
+		calls <- struct{}{}
+		r.asked.Go(func() {
+			c, uid, err := call(ctx, name)
+			<-calls
+			r.note(ctx, c, uid, job, err)
 		})
 	}
-	wg.Wait()
-	slices.SortFunc(jobs, func(a, b Status) int { return a.PID - b.PID })
-	if len(jobs) == 0 && failed == nil && pid != 0 {
-		failed = fmt.Errorf("weft: process %d runs no job of yours", pid)
+	r.asked.Wait()
+	slices.SortFunc(r.jobs, func(a, b Status) int { return a.PID - b.PID })
+	if len(r.jobs) == 0 && r.failed == nil && pid != 0 {
+		r.failed = fmt.Errorf("weft: process %d runs no job of yours", pid)
 	}
-	return jobs, failed
+	return r.jobs, r.failed
+}
+
+// A roll is the jobs that have answered.
+type roll struct {
+	pid    int // of the job that is asked for, or 0
+	asked  sync.WaitGroup
+	mu     sync.Mutex
+	users  map[int]int // how many sockets of each user have been read
+	jobs   []Status
+	failed error
+}
+
+// note asks the launcher behind a socket, a process of a user, for its status. Any user may give a socket the name of a
+// launcher's: what nobody listens at, or another user does, is passed over.
+func (r *roll) note(ctx context.Context, c net.Conn, uid int, job string, err error) {
+	own := uid == os.Getuid()
+	var s Status
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.EAGAIN):
+		return // nobody listens, or answers
+	case err == nil && !own && os.Getuid() != 0 || err == nil && !r.admit(uid):
+		c.Close()
+		return
+	case err == nil:
+		s, err = ask(ctx, c)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case err == nil:
+		r.jobs = append(r.jobs, s)
+		if r.pid != 0 {
+			r.failed = nil // others have claimed to be that process
+		}
+	case own || c == nil || r.pid != 0 && len(r.jobs) == 0:
+		r.failed = fmt.Errorf("weft: the job of process %s does not answer: %w", job, err)
+	}
+}
+
+// admit counts a socket of a user, and reports whether it is to be read.
+func (r *roll) admit(uid int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.users[uid]++
+	return r.users[uid] <= mostAsked
 }
 
 // jobSocket returns the name of the launcher's socket in a line of /proc/net/unix and the number of its process, or ""
@@ -178,27 +214,26 @@ func jobSocket(line string, pid int) (name, job string) {
 // Bounds of what other users can cause: they may listen on sockets with such names.
 const (
 	askTime   = 3 * time.Second // for all jobs together
-	mostAsked = 1000            // jobs
+	atOnce    = 64              // sockets whose user is being asked for
+	mostAsked = 500             // jobs of a user
 	mostSaid  = 16 << 20        // bytes of an answer
 )
 
-// errStranger reports that a socket belongs to another user.
-var errStranger = errors.New("weft: it belongs to another user")
+// call connects to a socket, and returns the user of the process behind it.
+func call(ctx context.Context, name string) (c net.Conn, uid int, err error) {
+	if c, err = new(net.Dialer).DialContext(ctx, "unix", name); err != nil {
+		return nil, 0, err
+	}
+	if uid, err = peerUser(c); err != nil {
+		c.Close()
+		return nil, 0, err
+	}
+	return c, uid, nil
+}
 
-// ask asks the launcher behind a socket for its status. It reads nothing from a process of another user.
-func ask(ctx context.Context, name string) (s Status, err error) {
-	c, err := new(net.Dialer).DialContext(ctx, "unix", name)
-	if err != nil {
-		return s, err
-	}
+// ask asks the launcher at the other end of a connection for its status, and closes the connection.
+func ask(ctx context.Context, c net.Conn) (s Status, err error) {
 	defer c.Close()
-	uid, err := peerUser(c)
-	switch {
-	case err != nil:
-		return s, err
-	case os.Getuid() != 0 && uid != os.Getuid():
-		return s, errStranger
-	}
 	if end, ok := ctx.Deadline(); ok {
 		_ = c.SetDeadline(end)
 	}

@@ -30,6 +30,9 @@ func beSocket(how string) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
+	if how == "crowd" {
+		crowd()
+	}
 	fmt.Println("listens")
 	for {
 		c, err := l.Accept()
@@ -50,6 +53,23 @@ func beSocket(how string) {
 			continue
 		}
 		c.Close()
+	}
+}
+
+// crowd makes thousands of sockets with names like those of the parent's launcher. At every other one it listens.
+func crowd() {
+	for i := range 4000 {
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+		if err == nil {
+			err = unix.Bind(fd, &unix.SockaddrUnix{Name: fmt.Sprintf("@weft-job-%d-%d-crowd%d", os.Getuid(), os.Getppid(), i)})
+		}
+		if err == nil && i%2 == 0 {
+			err = unix.Listen(fd, 1)
+		}
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
 	}
 }
 
@@ -151,7 +171,8 @@ func TestSilentJob(t *testing.T) {
 	}
 }
 
-// What another user calls like a job of ours is not even read.
+// What another user calls like a job of ours is not even read, and thousands of such sockets hide no job of ours,
+// whether a process listens at them or not.
 func TestForeignJobs(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to be two users")
@@ -162,9 +183,13 @@ func TestForeignJobs(t *testing.T) {
 	)
 	fake(t, other, "endless")
 	fake(t, other, "silent")
-	out, err := as(t, one, "ps").CombinedOutput()
-	if err != nil || string(out) != "0 jobs, <nil>\n" { // to read them would be an error
-		t.Errorf("%s %v", out, err)
+	fake(t, other, "crowd")
+	for _, want := range []string{"0 jobs, <nil>\n", "1 jobs, <nil>\n"} { // to read the others would be an error
+		out, err := as(t, one, "ps").CombinedOutput()
+		if err != nil || string(out) != want {
+			t.Errorf("%s %v", out, err)
+		}
+		fake(t, one, "hostile")
 	}
 }
 

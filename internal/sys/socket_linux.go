@@ -6,13 +6,47 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Credentials returns the process and user at the other end of a Unix socket,
-// as the kernel knows them.
+// Unmapped stands for a user that this process's user namespace has no number for.
+const Unmapped = -1
+
+// overflowUser is the number by which the kernel calls all users that a namespace has no number for, in case the
+// namespace has not all numbers; else Unmapped.
+var overflowUser = sync.OnceValue(func() int {
+	if text, err := os.ReadFile("/proc/self/uid_map"); err == nil && mapsAll(string(text)) {
+		return Unmapped
+	}
+	text, err := os.ReadFile("/proc/sys/kernel/overflowuid")
+	uid, bad := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || bad != nil {
+		return 65534
+	}
+	return uid
+})
+
+// mapsAll reports whether a uid_map has all numbers: its lines are where numbers begin inside and outside the
+// namespace, and how many.
+func mapsAll(text string) bool {
+	all := 0
+	for line := range strings.Lines(text) {
+		var inside, outside, count int
+		if _, err := fmt.Sscan(line, &inside, &outside, &count); err != nil {
+			return false
+		}
+		all += count
+	}
+	return all >= 1<<32-1
+}
+
+// Credentials returns the process and user at the other end of a Unix socket, as the kernel knows them. In a user
+// namespace the user is Unmapped if the number may be that of users whom the namespace does not know.
 func Credentials(c *net.UnixConn) (pid, uid int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -28,7 +62,10 @@ func Credentials(c *net.UnixConn) (pid, uid int, err error) {
 	if inner != nil {
 		return 0, 0, os.NewSyscallError("SO_PEERCRED", inner)
 	}
-	return int(cred.Pid), int(cred.Uid), nil
+	if uid = int(cred.Uid); uid == overflowUser() {
+		uid = Unmapped
+	}
+	return int(cred.Pid), uid, nil
 }
 
 // GiveUpAfter makes the kernel end a TCP connection whose other host has not acknowledged for

@@ -101,6 +101,18 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// A namespace that lacks numbers calls many users by one, so that one is nobody.
+func TestUnmappedUsers(t *testing.T) {
+	for text, all := range map[string]bool{
+		"         0          0 4294967295\n": true, "0 100000 65536\n": false, "": false, "0 1000 1\n": false, "x": false,
+		"0 0 65536\n65536 65536 4294901759\n": true,
+	} {
+		if mapsAll(text) != all {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
 // Poke reports that there is nobody at the other end any more; a full socket is none of its
 // business.
 func TestPoke(t *testing.T) {
