@@ -80,9 +80,9 @@ func Listen(address string, source Source) (*Server, error) {
 	s := &Server{address: fmt.Sprintf("http://%s/%s/", l.Addr(), token), listener: l}
 	s.http = http.Server{
 		Handler: handler(token, source), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
-		MaxHeaderBytes: 16 << 10,
+		WriteTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}
-	go func() { _ = s.http.Serve(l) }()
+	go func() { _ = s.http.Serve(limit(l, most)) }()
 	return s, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"runtime/debug"
 
 	"weft/internal/engine"
 	"weft/internal/engine/coord"
@@ -17,8 +17,6 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
-	"weft/internal/mailbox"
-	"weft/internal/mem"
 	"weft/internal/record"
 )
 
@@ -26,6 +24,9 @@ import (
 // is not the code that was recorded, or the engine depends on something that
 // was not.
 var ErrDiverged = errors.New("weft: the engine has not done what was recorded")
+
+// ErrPanic reports that the engine panics, as it did in the recorded run; or the recording is damaged.
+var ErrPanic = errors.New("weft: the engine panics, as in the recorded run, or the recording is damaged")
 
 // A Result is what came of a replay.
 type Result struct {
@@ -40,8 +41,20 @@ type Result struct {
 func Play(r io.Reader, visit func(record.Input)) (Result, error) {
 	p := &player{in: json.NewDecoder(bufio.NewReader(r)), visit: visit, ops: map[int]any{}, blocks: map[int]*msg.Block{},
 		regions: map[uint32]*rma.Region{}}
+	return p.run()
+}
+
+// run plays all inputs. A panic of the engine becomes an error: of a good recording it is what the recorded process
+// died of, else the recording is damaged.
+func (p *player) run() (_ Result, err error) {
+	var e record.Input
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("input %d, %q: %w: %v\n%s", p.Inputs, e.Do, ErrPanic, v, debug.Stack())
+		}
+	}()
 	for {
-		e, err := p.next()
+		e, err = p.next()
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return p.Result, nil
 		}
@@ -67,7 +80,9 @@ type player struct {
 	regions map[uint32]*rma.Region
 	objects []*coord.Object
 	packets [64]link.Packet
-	failed  error // met inside the engine
+	scratch []byte // the buffers of all operations
+	kept    int    // bytes of regions
+	failed  error  // met inside the engine
 }
 
 func (p *player) next() (e record.Input, err error) {
@@ -148,15 +163,20 @@ func (p *player) resolve(in *record.Input) error {
 	if in.Do == record.Down {
 		in.Cause = errors.New(in.Name)
 	}
-	if err := p.operation(in); err != nil {
+	err := p.operation(in)
+	if err != nil {
 		return err
 	}
 	switch in.Do {
 	case record.Withdraw, record.Room:
 		r.Region = p.regions[in.Region]
+		if in.Do == record.Withdraw && r.Region != nil {
+			p.kept -= len(r.Region.Bytes)
+			delete(p.regions, in.Region)
+		}
 	case record.Fetch, record.Fetched:
 		if r.Msg != nil && len(r.Msg.Buf) != in.N {
-			r.Msg.Buf = make([]byte, in.N)
+			r.Msg.Buf, err = p.buffer(in.N)
 		}
 	case "release", "commit", record.Discard, record.Shorten:
 		r.Block = p.blocks[in.Block]
@@ -164,7 +184,7 @@ func (p *player) resolve(in *record.Input) error {
 			delete(p.blocks, in.Block)
 		}
 	}
-	return nil
+	return err
 }
 
 // operation finds, or makes, the operation of an input.
@@ -176,15 +196,23 @@ func (p *player) operation(in *record.Input) error {
 	case in.Do == "start" && in.Msg != nil:
 		m := in.Msg
 		op := &msg.Op{Kind: m.Kind, Peer: m.Peer, Mem: m.Mem, Addr: m.Addr, Alone: in.OK}
+		b, err := p.buffer(m.Len)
+		if err != nil {
+			return err
+		}
 		if !m.Nil {
-			op.Buf = make([]byte, m.Len)
+			op.Buf = b
 		}
 		p.ops[in.Op] = op
 	case in.Do == "access" && in.RMA != nil:
 		a := in.RMA
+		b, err := p.buffer(a.Len)
+		if err != nil {
+			return err
+		}
 		p.ops[in.Op] = &rma.Op{
 			Kind: rma.Kind(a.Kind), Code: wire.Code(a.Code), Peer: a.Peer, Name: a.Name, Region: a.Region, Key: a.Key,
-			Off: a.Off, A: a.A, B: a.B, Entry: a.Entry, Mode: a.Mode, Lock: a.Lock, Epoch: a.Epoch, Buf: make([]byte, a.Len),
+			Off: a.Off, A: a.A, B: a.B, Entry: a.Entry, Mode: a.Mode, Lock: a.Lock, Epoch: a.Epoch, Buf: b,
 		}
 	case in.Do == "sync" && in.Sync != nil:
 		op := &coord.Op{Kind: in.Sync.Kind, N: in.Sync.N}
@@ -211,7 +239,7 @@ func (p *player) operation(in *record.Input) error {
 
 func (p *player) begin(in record.Input) error {
 	c := in.Engine
-	if p.Engine != nil || c == nil || c.Size < 1 || c.Rank < 0 || c.Rank >= c.Size {
+	if p.Engine != nil || c == nil || c.Size < 1 || c.Size > mostRanks || c.Rank < 0 || c.Rank >= c.Size {
 		return record.ErrDamaged
 	}
 	e := record.New(nil, engine.Config{
@@ -252,7 +280,11 @@ func (p *player) call(in *record.Input) error {
 	case in.Do == "restore":
 		_ = e.Restore(r.Port, in.Bytes) // the same
 	case in.Do == "give":
-		e.Give(r.Port, in.Rank, make([]byte, in.N))
+		b, err := p.buffer(in.N)
+		if err != nil {
+			return err
+		}
+		e.Give(r.Port, in.Rank, b)
 	case in.Do == "start" && r.Msg != nil:
 		e.Start(r.Port, r.Msg)
 	case in.Do == "commit" && r.Block != nil:
@@ -267,7 +299,7 @@ func (p *player) call(in *record.Input) error {
 
 // connect makes a peer reachable. The player stands for its lane.
 func (p *player) connect(in record.Input) error {
-	if in.Path == nil {
+	if in.Path == nil || in.Path.MTU > mostMTU {
 		return record.ErrDamaged
 	}
 	path := *in.Path
@@ -309,6 +341,9 @@ func (p *player) lend(in *record.Input) error {
 		b, _ = r.Port.Next(in.Rank)
 	case in.Do == "reserve":
 		what = "the draft"
+		if _, err := p.buffer(in.N); err != nil {
+			return err
+		}
 		b = r.Port.Reserve(in.Rank, in.N)
 	}
 	if b == nil {
@@ -316,42 +351,4 @@ func (p *player) lend(in *record.Input) error {
 	}
 	p.blocks[in.Block] = b
 	return nil
-}
-
-// make applies what makes a port, an object or a region, and a Put. What failed in the recorded run fails again.
-func (p *player) make(in *record.Input) error {
-	rm := p.Engine.RMA
-	switch {
-	case in.Do == "open" && in.Open != nil:
-		if q, err := p.Engine.Msg.Open(uint16(in.N), *in.Open); err == nil {
-			p.ports = append(p.ports, q)
-		}
-	case in.Do == "object" && in.Object != nil:
-		o, err := p.Engine.Coord.Open(in.Now, *in.Object)
-		if err == nil && !slices.Contains(p.objects, o) {
-			p.objects = append(p.objects, o)
-		}
-	case in.Do == "expose":
-		p.keep(rm.Expose(in.Name, mem.Aligned(in.N), in.Region, in.OK, in.Random, in.Ranks))
-	case in.Do == "mailbox" && in.Box != nil:
-		bytes := mem.Aligned(in.N)
-		box, err := mailbox.New(bytes, *in.Box)
-		if err != nil {
-			return record.ErrDamaged
-		}
-		p.keep(rm.ExposeMailbox(in.Name, box, bytes, in.Region, in.OK))
-	case in.Do == "put" && in.RMA != nil && in.N <= wire.MaxPut:
-		a := in.RMA
-		_ = rm.Put(in.Rank, in.Region, a.Key, a.Off, make([]byte, in.N), a.Lock, a.Epoch)
-	default:
-		return record.ErrDamaged
-	}
-	return nil
-}
-
-// keep keeps a region for the inputs about it.
-func (p *player) keep(r *rma.Region, err error) {
-	if err == nil {
-		p.regions[r.ID] = r
-	}
 }
