@@ -184,7 +184,8 @@ func (l *Layer) Unfinished() (lines []string) {
 
 // Fingerprint writes what decides what the layer will do next.
 func (l *Layer) Fingerprint(h hash.Hash) {
-	fmt.Fprintln(h, l.Stats, sorted(l.gone), len(l.early), len(l.closed), len(l.timers), !l.done.Empty())
+	fmt.Fprintln(h, l.Stats, sorted(l.gone), len(l.early), len(l.closed), l.floor, len(l.timers),
+		!l.done.Empty())
 	for _, s := range l.States() {
 		fmt.Fprintln(h, s)
 	}

@@ -31,6 +31,9 @@ type Layer struct {
 	earlyBy map[int]int             // their number, by sender
 	closed  map[uint64]map[int]int  // by barrier: members that have not closed what this rank has, and how often
 
+	sweepObjects, sweepHomes sweep
+	floor                    floor
+
 	timers  []*barrier // that wait for a time
 	aligned int        // barriers that need to know the time
 
@@ -60,6 +63,8 @@ type Object struct {
 	sig   signature
 	there signature // of the rank that disagreed last
 	home  int       // the rank that is its home
+	idle  bool      // it was when it was looked at last; see sweep.go
+	swept bool      // it has been forgotten
 	participant
 }
 
@@ -78,7 +83,8 @@ type participant interface {
 type home interface {
 	event(from int, f wire.Event) error
 	down(rank int)
-	fenced() // the regions are closed to epochs before the last
+	fenced()       // the regions are closed to epochs before the last
+	isFresh() bool // nothing is lost if it is forgotten
 	snapshot() State
 }
 
@@ -124,14 +130,17 @@ func (l *Layer) Open(now monotime.Time, c Config) (*Object, error) {
 		}
 		return o, nil
 	}
+	if l.sweepObjects.due(len(l.objects)) {
+		l.forgetObjects()
+	}
 	o := &Object{Config: c, ID: id, sig: sig, home: l.homeOf(id)}
 	switch c.Class {
 	case QueueLock:
-		o.participant = &queueLock{layer: l, o: o, next: -1, passedTo: -1}
+		o.participant = &queueLock{layer: l, o: o, next: -1, passedTo: -1, serial: l.floor.serial}
 	case CentralLock, RWLock, Semaphore:
-		o.participant = &permits{layer: l, o: o}
+		o.participant = &permits{layer: l, o: o, serial: l.floor.serial}
 	case Cond:
-		o.participant = &cond{layer: l, o: o}
+		o.participant = &cond{layer: l, o: o, serial: l.floor.serial}
 	case Phaser:
 		o.participant = &phaser{layer: l, o: o}
 	case Regions:
@@ -184,7 +193,13 @@ func (l *Layer) Start(now monotime.Time, op *Op) {
 	case Close:
 		l.close(op)
 	default:
-		op.Object.start(now, op)
+		o, err := l.current(op.Object)
+		if err != nil {
+			op.now(err)
+			return
+		}
+		op.Object = o
+		o.start(now, op)
 	}
 }
 
@@ -257,6 +272,9 @@ func (l *Layer) Recv(now monotime.Time, from int, frame []byte) error {
 	o := l.last
 	if o == nil || o.ID != f.ID {
 		if o = l.objects[f.ID]; o == nil {
+			if l.unknown(from, f) {
+				return nil
+			}
 			return l.keep(from, f)
 		}
 		l.last = o
@@ -302,7 +320,9 @@ func (l *Layer) atHome(from int, f wire.Event) error {
 		case wire.EventBind:
 			return l.onBind(from, f)
 		case wire.EventLockReq, wire.EventLockTry:
-			h = &lockHome{layer: l, id: f.ID, sig: sig, hasToken: true}
+			h = &lockHome{
+				layer: l, id: f.ID, sig: sig, hasToken: true, epoch: l.floor.epoch, generation: l.floor.generation,
+			}
 		case wire.EventPermitReq, wire.EventPermitTry, wire.EventPermitRel:
 			h = newPermitHome(l, f.ID, sig)
 		case wire.EventCondWait, wire.EventCondSet:
@@ -314,6 +334,9 @@ func (l *Layer) atHome(from int, f wire.Event) error {
 		default:
 			l.Stats.Dropped++
 			return nil
+		}
+		if l.sweepHomes.due(len(l.homes)) {
+			l.forgetHomes()
 		}
 		if len(l.homes) == maxHomes {
 			l.send(from, wire.Refuse{ID: f.ID}.Event())

@@ -65,9 +65,14 @@ func (h *lockHome) event(from int, f wire.Event) error {
 			h.onTry(lockRequest{rank: from, serial: wire.ParseLockRequest(f).Serial})
 		}
 	case wire.EventLockReturn:
-		if v := wire.ParseLockToken(f); v.State == wire.TokenElsewhere {
+		switch v := wire.ParseLockToken(f); v.State {
+		case wire.TokenElsewhere:
 			h.onLeaving(from, v)
-		} else {
+		case wire.TokenForgotten:
+			if v.Epoch > h.lastSent.epoch && !h.hasToken {
+				h.lastSent = sentTo{int(v.Rank), v.Epoch, v.HolderDied}
+			}
+		default:
 			h.onReturn(from, v)
 		}
 	case wire.EventLockBusy:

@@ -31,7 +31,7 @@ type request struct {
 
 // newPermitHome returns the home of an object with the signature of its first request.
 func newPermitHome(n *Layer, id uint64, sig signature) *permitHome {
-	s := &permitHome{layer: n, id: id, sig: sig, available: allPermits}
+	s := &permitHome{layer: n, id: id, sig: sig, available: allPermits, epoch: n.floor.epoch}
 	if sig.class() == Semaphore {
 		s.available = uint64(sig.count())
 	}

@@ -21,6 +21,7 @@ type obituary struct{ to, dead int }
 // survivor hears of a death at a moment of its own. It returns what went wrong, or "".
 func runWithDeaths(t testing.TB, seed uint64) string {
 	r := newLockRun(t, 5, 5, seed, seed%4 == 3)
+	r.sweeps = seed%2 == 1
 	for idle := 0; idle < 1000 && r.wrong == ""; idle++ {
 		moved := r.stepWithDeaths()
 		if r.finish() || moved {
@@ -65,11 +66,27 @@ func (r *lockRun) stepWithDeaths() bool {
 		}
 		r.ops[rank] = nil
 		return true
+	case k == 17 && r.sweeps:
+		r.forget(r.rand.IntN(n))
+		return false
 	case r.holder >= 0:
 		r.unlock()
 		return true
 	}
 	return false
+}
+
+// forget makes a rank forget what nothing depends on. The rank goes on with its handle, or with a new one.
+func (r *lockRun) forget(rank int) {
+	if r.dead[rank] {
+		return
+	}
+	node := r.nodes[rank]
+	node.forgetObjects()
+	node.forgetHomes()
+	if r.ops[rank] == nil && r.rand.IntN(2) == 0 {
+		r.locks[rank], _ = node.Open(0, r.locks[rank].Config) // cannot fail: it has been opened before
+	}
 }
 
 // kill kills a rank that lives and is not the lock's home. What it has sent before still arrives.
@@ -103,7 +120,7 @@ func (r *lockRun) tellOfDeath() {
 	}
 }
 
-// TestQueueLockDeaths: whichever ranks die, and whenever others hear of it, the lock goes
+// TestQueueLockDeaths: whichever ranks die, and whenever others hear of it or forget the lock, the lock goes
 // on, is held by one at a time, and the next holder is told.
 func TestQueueLockDeaths(t *testing.T) {
 	for seed := range uint64(10000) {

@@ -172,6 +172,7 @@ func (q *queueLock) pass() {
 	q.state = idle
 	q.passedTo = q.next
 	q.next = -1
+	q.o.idle = false
 }
 
 // returnToken returns the token to the home. With TokenForTry, v names the request that the home
@@ -229,7 +230,7 @@ func (q *queueLock) fail(err error) {
 // lock on itself and tells the next holder: what the lock guards may be half changed.
 func (q *queueLock) leave() {
 	switch holds := q.state == held || q.state == queued; {
-	case q.err != nil || q.serial == 0:
+	case q.err != nil || q.state == idle && q.passedTo < 0:
 	case holds && !q.layer.returning: // the home begins a repair when it hears that this rank has left
 	case holds:
 		q.holderDied = true

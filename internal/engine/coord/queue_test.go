@@ -108,6 +108,7 @@ type lockRun struct {
 	grants int
 	epoch  uint64 // of the last grant
 	deaths deaths
+	sweeps bool   // ranks forget what is idle
 	wrong  string // what has gone wrong, or ""
 }
 

@@ -38,7 +38,7 @@ type LockToken struct {
 	HolderDied bool
 
 	// State of EventLockState is that of the state machine of PROTOCOL §9.2; of EventLockReturn it is
-	// TokenUnneeded, TokenForTry or TokenElsewhere.
+	// TokenUnneeded, TokenForTry, TokenElsewhere or TokenForgotten.
 	State uint8
 
 	// Rank is the rank to which the sender has sent the token; the number of ranks: to the home. With TokenForTry it
@@ -51,6 +51,7 @@ const (
 	TokenUnneeded  = iota // the sender does not need the token
 	TokenForTry           // another rank tries to get the token
 	TokenElsewhere        // the sender leaves, has no token, and says where it sent the token
+	TokenForgotten        // the sender forgets the lock, has no token, and says where it sent the token
 )
 
 // Event returns the event that carries the token or the news.
