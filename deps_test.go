@@ -98,7 +98,7 @@ stream                  . extend internal/handshake internal/ring internal/sys
 
 internal/process        internal/bootstrap internal/counters/directory internal/sys
 internal/agent          internal/process internal/sys
-internal/launch         internal/agent internal/bootstrap internal/counters internal/hostlist internal/process internal/sys internal/timeline internal/waitgraph internal/timeline/traceevent
+internal/launch         failure internal/agent internal/bootstrap internal/counters internal/hostlist internal/process internal/sys internal/timeline internal/waitgraph internal/timeline/traceevent
 internal/launch/page    internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph internal/web
 internal/top            internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph
 internal/doctor         . internal/sys

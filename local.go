@@ -101,6 +101,7 @@ func local(ctx context.Context, net *pipe.Network, c LocalConfig, run func(ctx c
 				err = fmt.Errorf("rank %d: %w", r.p.Rank(), err)
 				first.CompareAndSwap(nil, &err)
 				cancel()
+				r.p.fail(own, err)
 				return
 			}
 			r.p.hasReturned()
@@ -113,7 +114,7 @@ func local(ctx context.Context, net *pipe.Network, c LocalConfig, run func(ctx c
 		return *err
 	}
 	for _, r := range j.ranks {
-		if err := r.p.end(); err != nil {
+		if err := r.p.end(ctx); err != nil {
 			return fmt.Errorf("rank %d: %w", r.p.Rank(), err)
 		}
 	}

@@ -36,7 +36,7 @@ func (s *localStage) After(d time.Duration, f func()) {
 
 func (s *localStage) Crash(rank int) {
 	r := s.ranks[rank]
-	if r.p.node.Closing() || r.crashed.Swap(true) {
+	if r.p.node.Leaving() || r.crashed.Swap(true) {
 		return
 	}
 	for to := range s.Ranks {

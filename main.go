@@ -18,18 +18,25 @@ import (
 // all ranks have come this far, and leaves the job. Then it ends the process: with status 0,
 // or with status 1 and a message on standard error if run returned an error. Messages that
 // were sent and not accepted by then are named on standard error. The context of run ends on
-// SIGINT and SIGTERM. If another launcher than weft run has started the job, rank 0 prints on
+// SIGINT and SIGTERM; a second signal ends the process at once, and weft run kills ranks that do
+// not end in time. If another launcher than weft run has started the job, rank 0 prints on
 // SIGQUIT what all ranks wait for, as weft ps does, before it prints its stacks and ends.
 //
 // A rank whose run has returned nil counts as having left as soon as the other ranks have
 // accepted what it sent: calls that need it end with a PeerError whose Clean is true, and
-// barriers with a BrokenError. Its regions can be used until all ranks have returned.
+// barriers with a BrokenError. Its regions can be used until all ranks have returned. Calls that its
+// own goroutines begin from then on return ErrClosed.
+//
+// A rank whose run has returned an error has failed: the others get a PeerError whose Clean is false,
+// with the first line of the error, as soon as they have received what the rank sent before, or have
+// accepted nothing of it for a fifth of a second.
 func Main(run func(ctx context.Context, p *Proc) error) {
 	signals := []os.Signal{os.Interrupt}
 	if os.Getenv(job.Env) == "" { // a simulation ends at once on SIGTERM, whatever its ranks do
 		signals = append(signals, syscall.SIGTERM)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	context.AfterFunc(ctx, stop) // a second signal ends the process
 	speaker, where, err := execute(ctx, run)
 	stop()
 	if err != nil {
@@ -54,14 +61,13 @@ func execute(ctx context.Context, run func(ctx context.Context, p *Proc) error) 
 		err = p.together(ctx)
 	}
 	if err == nil {
-		return speaker, "", p.end()
+		return speaker, "", p.end(ctx)
 	}
-	p.member.Source.Fail("it failed: " + firstLine(err))
+	p.fail(ctx, err)
 	var gone *PeerError
 	if errors.As(err, &gone) {
 		where = p.member.Whereabouts(gone.Rank)
 	}
-	_ = p.Close()
 	return speaker, where, err
 }
 
@@ -69,7 +75,7 @@ func execute(ctx context.Context, run func(ctx context.Context, p *Proc) error) 
 // end of the launcher is no error here.
 func (p *Proc) together(ctx context.Context) error {
 	p.hasReturned()
-	p.node.Drain(join.ClosePatience) // what is on its way arrives before its receivers leave
+	p.node.Drain(ctx, join.ClosePatience) // what is on its way arrives before its receivers leave
 	err := p.member.Source.Fence(ctx)
 	if errors.Is(err, ErrLauncher) {
 		return nil
@@ -77,17 +83,10 @@ func (p *Proc) together(ctx context.Context) error {
 	return err
 }
 
-// firstLine returns the first line of an error's text, at most 200 bytes, for the other ranks.
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "weft: "), "\n")
-	const most = 200
-	return line[:min(len(line), most)]
-}
-
 // end is the Close of a rank whose function has returned nil. Messages that were not accepted
 // are named on standard error, but do not make the rank fail.
-func (p *Proc) end() error {
-	err := p.Close()
+func (p *Proc) end(ctx context.Context) error {
+	err := p.close(ctx, join.ClosePatience)
 	var lost *UndeliveredError
 	if errors.As(err, &lost) {
 		fmt.Fprintf(os.Stderr, "weft: rank %d: %s\n", p.Rank(), strings.TrimPrefix(lost.Error(), "weft: "))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 )
 
 // TestReturned: a rank that has returned has left for the others, once they have received
@@ -65,5 +66,61 @@ func TestReturned(t *testing.T) {
 			return fmt.Errorf("Barrier: %v", err)
 		}
 		return nil
+	})
+}
+
+// TestGoroutinesOutliveTheProgram: goroutines of a rank that go on with calls do not keep it from returning, nor the
+// others from learning of it; what these goroutines hold or wait for holds up no other rank.
+func TestGoroutinesOutliveTheProgram(t *testing.T) {
+	everywhere(t, 3, func(ctx context.Context, p *Proc) error {
+		q, err := p.OpenPort(1, nil)
+		if err != nil {
+			return err
+		}
+		pen := p.Lock("pen", nil)
+		desk := p.RWLock("desk")
+		tools := p.Semaphore("tools", 1, &SemaphoreConfig{Undo: true})
+		if p.Rank() > 0 {
+			for {
+				m, err := q.RecvFrom(ctx, 0)
+				var gone *PeerError
+				switch {
+				case err == nil:
+					m.Release()
+				case !errors.As(err, &gone) || !gone.Clean:
+					return err
+				default:
+					if err := tools.Acquire(ctx, 1); err != nil {
+						return err
+					}
+					_, err := pen.Lock(ctx)
+					_, err2 := desk.Lock(ctx)
+					return errors.Join(err, err2, pen.Unlock(), desk.Unlock(), tools.Release(1))
+				}
+			}
+		}
+		work := []func() error{
+			func() error { return q.Send(ctx, 1, make([]byte, 1000)) },
+			func() error { return q.Send(ctx, 2, make([]byte, 100_000)) },
+			func() error { _, err := pen.Lock(ctx); return errors.Join(err, pen.Unlock()) },
+			func() error { _, err := desk.Lock(ctx); return errors.Join(err, desk.Unlock()) },
+			func() error { return tools.Acquire(ctx, 1) }, // and the next one waits
+			func() error { _, err := q.RecvFrom(ctx, 1); return err },
+		}
+		for _, call := range work {
+			p.Go(func() {
+				for {
+					err := call()
+					if errors.Is(err, ErrClosed) || errors.Is(err, ErrPeer) || ctx.Err() != nil {
+						return
+					}
+					if err != nil {
+						t.Errorf("a goroutine of rank 0: %v", err)
+						return
+					}
+				}
+			})
+		}
+		return p.Sleep(ctx, 2*time.Millisecond)
 	})
 }

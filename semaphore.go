@@ -8,15 +8,16 @@ import (
 
 // SemaphoreConfig configures a semaphore. All ranks that use it must configure it alike.
 type SemaphoreConfig struct {
-	// Undo releases the permits that a rank has acquired and not released when it dies. It
-	// suits permits that each rank releases itself, and not permits that one rank releases
+	// Undo releases the permits that a rank has acquired and not released when it dies, leaves the job, or its
+	// program returns. It suits permits that each rank releases itself, and not permits that one rank releases
 	// for another rank to acquire.
 	Undo bool
 }
 
 // A Semaphore counts permits that ranks and goroutines acquire and release. One rank, its home,
 // keeps the count; the home follows from the name. If the home dies, calls fail with a
-// PeerError. A rank whose program returns keeps its permits until it leaves the job, and without Undo for ever.
+// PeerError. Without Undo, the permits of a rank whose program has returned, or that is gone, are lost: a call that needs
+// them waits until its context ends.
 type Semaphore struct{ locker }
 
 // Semaphore returns the semaphore of a name of 1 to MaxName bytes, which has n permits at first, 0

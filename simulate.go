@@ -124,7 +124,8 @@ func programOf(run func(ctx context.Context, p *Proc) error) func(m *join.Member
 	return func(m *join.Member) join.Program {
 		p := newProc(m)
 		return join.Program{
-			Run: func(ctx context.Context) error { return run(ctx, p) }, Returned: p.hasReturned, Close: p.Close,
+			Run: func(ctx context.Context) error { return run(ctx, p) }, Returned: p.hasReturned,
+			Failed: p.fail, Close: p.Close,
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -25,7 +24,8 @@ Flags for weft come before PROGRAM, arguments for the program after it.
 Input and output. Standard input goes to rank 0. The ranks' output is written line by
 line, so that lines of different ranks do not mix.
 
-Signals. weft run passes signals on to all ranks; a second Ctrl-C kills them.
+Signals. weft run passes signals on to all ranks. Ranks that have not ended some time
+(-grace) after a signal that ends programs are killed; so are all after a second Ctrl-C.
 
 When a rank fails. The other ranks are ended, and weft run exits with the status of
 the rank that failed, or 128 + the number of the signal that ended it. It exits with
@@ -74,7 +74,8 @@ func runCommand() *ffcli.Command {
 		"write what each rank does and when to this file, for ui.perfetto.dev; see docs/TIMELINE.md")
 	fs.DurationVar(&job.Liveness, "liveness", 0,
 		"silence after which a rank counts as dead (default 3s, longer with more than 16 ranks a processor; negative: never)")
-	fs.DurationVar(&job.Grace, "grace", 2*time.Second, "time that ranks have to end before they are killed")
+	fs.DurationVar(&job.Grace, "grace", launch.DefaultGrace,
+		"time that ranks have to end after Ctrl-C, another signal, -timeout or the failure of a rank before they are killed")
 	fs.DurationVar(&job.Timeout, "timeout", 0, "end the job after this time (default never)")
 	return &ffcli.Command{
 		Name:       "run",

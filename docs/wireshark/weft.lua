@@ -28,7 +28,7 @@ local operations = { [0] = "add", [1] = "swap", [2] = "compare and swap" }
 -- begins and how many bytes it has; "flag" and a name stand for bit 0 of byte 1,
 -- and "code" for all of it; "event" for bytes 2 and 3, and "mode" for byte 14.
 local frames = {
-  [0x01] = { "BYE", 4 },
+  [0x01] = { "BYE", 4, flag = "failed" },
   [0x02] = { "DONE", 4 },
   [0x03] = { "BEAT", 4, flag = "ask" },
   [0x10] = { "DATA", 20, flag = "ack_req", { "channel", 2, 2 }, { "seq", 4, 4 }, { "ack", 8, 4 }, { "total", 12, 4 }, { "off", 16, 4 } },

@@ -144,6 +144,7 @@ func (r *Remote) end(id int, p *remoteProcess, e process.Exit) {
 		return
 	}
 	p.exiting = true
+	e.At = time.Now() // by this host's clock
 	go func() {
 		<-p.started
 		p.reading.Wait()

@@ -61,9 +61,10 @@ type Source interface {
 	// for.
 	Answer(state func() string)
 
-	// Fail says that this rank's program has failed, and why. The rank then counts as failed, whatever follows.
-	Fail(cause string)
+	// Fail says that this rank's program has failed, and why; because is the rank whose end is the cause, or -1. The rank
+	// then counts as failed, whatever follows.
+	Fail(cause string, because int)
 
-	// Close leaves the job. Afterwards the end of the process is no failure.
+	// Close leaves the job. Afterwards the end of the process is no failure; after Fail the other ranks are told the cause.
 	Close() error
 }

@@ -236,7 +236,7 @@ func (g *Gathering) leave(m *member) bool {
 // end tells all ranks that the connection of a rank has ended.
 func (g *Gathering) end(m *member) {
 	g.server.mu.Lock()
-	cause := m.r.failed
+	cause := m.r.failed.Why
 	if cause == "" && m.r.leaves {
 		cause = ErrExited.Error()
 	}

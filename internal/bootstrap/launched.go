@@ -53,6 +53,7 @@ type Launched struct {
 	failure error             // why the connection ended
 	watch   func(rank int, cause error)
 	state   func() string
+	record  func()   // sends what this rank has recorded
 	early   []uint64 // questions from before state was set, at most mostAsked: the latest
 	news    []line   // events of other ranks from before watch was set
 }
@@ -98,6 +99,10 @@ func (s *Launched) listen() {
 			s.early = append(s.early[max(0, len(s.early)-mostAsked+1):], l.Seq)
 		case l.Op == "state":
 			go s.tell(l.Seq, s.state)
+		case l.Op == "record":
+			if s.record != nil {
+				go s.record()
+			}
 		case l.Op == "told":
 			s.told[name(l.Rank, l.Key)] = l.Value
 		case l.Op == "missing":
@@ -272,7 +277,13 @@ func (s *Launched) Watch(down func(rank int, cause error)) {
 }
 
 // Fail says that this rank's program has failed.
-func (s *Launched) Fail(cause string) { _ = s.say(line{Op: "fail", Value: cause}) }
+func (s *Launched) Fail(cause string, because int) {
+	l := line{Op: "fail", Value: cause}
+	if because >= 0 {
+		l.Told = []int{because}
+	}
+	_ = s.say(l) // the launcher that is gone has ended the job
+}
 
 // Record sends the launcher a piece of what this rank has recorded, of at most MostRecord bytes.
 func (s *Launched) Record(chunk []byte) error {
@@ -280,6 +291,14 @@ func (s *Launched) Record(chunk []byte) error {
 		return errors.New("weft: no launcher of this job accepts recordings: weft run does")
 	}
 	return s.say(line{Op: "record", Bytes: chunk})
+}
+
+// OnRecord makes the source call send, from a goroutine of its own, when the launcher is about to kill this process and
+// asks for what it has recorded.
+func (s *Launched) OnRecord(send func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.record = send
 }
 
 // Close leaves the job and closes the connection.

@@ -18,7 +18,7 @@ import (
 //	down    of another rank     fail    its program has failed, and why
 //	returned  of other ranks    record  a piece of what it has recorded
 //	state   a question          stated  answers state
-//	                            leave   it leaves the job
+//	record  asks for its recording      leave   it leaves the job
 //
 // Gets and fences are answered in any order. The connection ends with either process.
 //
@@ -43,7 +43,7 @@ type line struct {
 	Rank  int     `json:"rank,omitempty"`
 	Key   string  `json:"key,omitempty"`
 	Value string  `json:"value,omitempty"`
-	Told  []int   `json:"told,omitempty"`  // return: ranks that know; returned: ranks that have; missing: ranks that have not come
+	Told  []int   `json:"told,omitempty"`  // return: that know; returned: that have; missing: that have not come; fail: because of which
 	Bytes []byte  `json:"bytes,omitempty"` // record
 	Job   *Job    `json:"job,omitempty"`
 	Join  *Member `json:"join,omitempty"`

@@ -1,7 +1,6 @@
 package bootstrap
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -45,7 +44,7 @@ type served struct {
 	asking sync.Mutex    // guards asked
 	asked  []line        // questions to it that have not been sent; the first is being sent
 	leaves bool          // it has left in good order
-	failed string        // why its program has failed, in its words
+	failed Failure       // of its program, if it has failed
 	record []byte        // what it has recorded
 	full   bool          // a record did not fit, and later ones are dropped
 	over   chan struct{} // closed when its connection has ended
@@ -73,7 +72,7 @@ func (s *Server) Serve(rank int, c io.ReadWriteCloser) error {
 }
 
 func newServed(c io.ReadWriteCloser) *served {
-	return &served{c: newConn(c), over: make(chan struct{})}
+	return &served{c: newConn(c), over: make(chan struct{}), failed: Failure{Because: -1}}
 }
 
 // serve is Serve, but it reads nothing from the rank before ready is closed. A nil ready counts as closed.
@@ -177,9 +176,11 @@ func (s *Server) handle(rank int, r *served, l line) error {
 			r.record = append(r.record, l.Bytes...)
 		}
 	case "leave":
-		r.leaves = true
+		if r.leaves = true; r.failed.Why != "" { // the end of its process may be far off, and says less
+			defer s.Down(rank, r.failed.Why)
+		}
 	case "fail":
-		r.failed = cmp.Or(l.Value, "it failed")
+		r.failed = newFailure(l)
 	case "stated":
 		if c := s.states[l.Seq]; c != nil {
 			delete(s.states, l.Seq)

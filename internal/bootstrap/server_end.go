@@ -16,15 +16,59 @@ func (s *Server) Ended(rank int) string {
 // process may hold the connection open for longer.
 const farewell = time.Second
 
+// A Failure is what a rank says of its program that has failed.
+type Failure struct {
+	Why     string // "" if the program has not failed, as far as is known
+	Because int    // the rank whose end made it fail, or -1
+	At      time.Time
+}
+
+// newFailure returns what a line says.
+func newFailure(l line) Failure {
+	f := Failure{Why: cmp.Or(l.Value, "it failed"), Because: -1, At: time.Now()}
+	if len(l.Told) > 0 {
+		f.Because = l.Told[0]
+	}
+	return f
+}
+
+// Failing returns the ranks that have said that their programs have failed.
+func (s *Server) Failing() (ranks []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for rank, r := range s.ranks {
+		if r != nil && r.failed.Why != "" {
+			ranks = append(ranks, rank)
+		}
+	}
+	return ranks
+}
+
+// Failed returns what a rank whose process has ended has said of a failure.
+func (s *Server) Failed(rank int) Failure {
+	r := s.heard(rank)
+	if r == nil {
+		return Failure{Because: -1}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return r.failed
+}
+
 // Down tells all other ranks that a rank has ended, and why. Fences no longer wait for it. When the programs of all
-// ranks have returned, the end of one in good order matters only to the ranks with which it has exchanged something.
+// ranks have returned, the end of one in good order matters only to the ranks with which it has exchanged something. Only
+// the first cause counts.
 func (s *Server) Down(rank int, cause string) {
 	if cause == ErrExited.Error() && !s.hasLeft(rank) {
 		cause = errUnsaid.Error()
 	}
 	s.mu.Lock()
+	if s.ended[rank] != "" {
+		s.mu.Unlock()
+		return
+	}
 	l := line{Op: "down", Rank: rank, Value: cause}
-	if r := s.ranks[rank]; s.ended[rank] == "" && (r == nil || r.fences <= s.passed) {
+	if r := s.ranks[rank]; r == nil || r.fences <= s.passed {
 		s.ahead++
 	}
 	s.ended[rank] = cmp.Or(cause, errUnsaid.Error())
@@ -49,6 +93,17 @@ func (s *Server) Down(rank int, cause string) {
 
 // Collect makes the server keep what ranks record, up to that many bytes in all. It is called before Serve.
 func (s *Server) Collect(most int) { s.room = most }
+
+// AskRecords asks the ranks that have not ended to send what they have recorded.
+func (s *Server) AskRecords() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for rank, r := range s.ranks {
+		if r != nil && s.ended[rank] == "" {
+			go r.ask(line{Op: "record"}) // this blocks if the rank is stopped and its socket full
+		}
+	}
+}
 
 // Recorded returns what a rank whose process has ended has recorded and sent. The server keeps the bytes.
 func (s *Server) Recorded(rank int) []byte {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
+	"maps"
 	"os"
 	"sync"
 )
@@ -35,7 +37,7 @@ func NewLocal(n int) []Source {
 	secret := NewSecret()
 	sources := make([]Source, n)
 	for i := range sources {
-		sources[i] = &localSource{l, Job{Rank: i, Size: n, ID: id, Secret: secret, Host: host, Local: n, Crowd: n}, 0}
+		sources[i] = &localSource{l, Job{Rank: i, Size: n, ID: id, Secret: secret, Host: host, Local: n, Crowd: n}, 0, nil}
 	}
 	return sources
 }
@@ -58,6 +60,7 @@ type localSource struct {
 	*local
 	job    Job
 	fences int
+	failed error // why the rank has failed, or nil
 }
 
 // Answer does nothing: nobody asks.
@@ -155,7 +158,21 @@ func (s *localSource) Watch(down func(rank int, cause error)) {
 	go s.tell(untold)
 }
 
-// Fail does nothing: the processes end together.
-func (s *localSource) Fail(cause string) {}
+func (s *localSource) Fail(cause string, because int) { s.failed = errors.New(cause) }
 
-func (s *localSource) Close() error { return nil }
+// Close tells the other ranks of a failure; in good order they end together.
+func (s *localSource) Close() error {
+	if s.failed == nil {
+		return nil
+	}
+	s.mu.Lock()
+	watches := maps.Clone(s.watches)
+	news := s.departures.Ended(s.job.Rank)
+	s.mu.Unlock()
+	delete(watches, s.job.Rank)
+	for _, watch := range watches {
+		watch(s.job.Rank, s.failed)
+	}
+	s.tell(news)
+	return nil
+}

@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -14,8 +15,8 @@ import (
 	"weft/internal/record"
 )
 
-// A node ends in two steps, so that any goroutine may go on using it meanwhile, and
-// afterwards. Quit refuses new operations. Close ends operations that are under way, and stops: from
+// A node ends in steps, so that any goroutine may go on using it meanwhile, and
+// afterwards. Return and Quit refuse new operations. Close ends operations that are under way, and stops: from
 // then on no goroutine looks at the transports, whose memory may go away. A goroutine that
 // looks at them holds the node's lock and has seen that the node is not closed (progress,
 // flush, doze), or it sleeps on the doorbell, and Close waits for it.
@@ -26,16 +27,19 @@ import (
 
 // lifecycle is how far a node has ended.
 //
-//	state    fields             operations                         transports
-//	open     neither            begin                              are used
-//	closing  closing            fail with ErrClosed if they begin  are used
-//	closed   closing and closed fail with ErrClosed                are not looked at any more
+//	state     fields                        operations                         transports
+//	open      none                          begin                              are used
+//	returned  closing                       fail with ErrClosed if they begin  are used, for the sake of peers
+//	leaving   closing, leaving              the same                           are used
+//	closed    closing, leaving and closed   fail with ErrClosed                are not looked at any more
 //
-//	from     event                to
-//	open     Quit, Close, Crash   closing
-//	closing  Close, Crash         closed
+//	from            event                to
+//	open            Return               returned
+//	open, returned  Quit, Close, Crash   leaving
+//	leaving         Close, Crash         closed
 type lifecycle struct {
 	closing atomic.Bool
+	leaving atomic.Bool
 	closed  bool
 }
 
@@ -49,10 +53,11 @@ func (n *Node) Quit() {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.life.leaving.Store(true)
 	n.refuse()
 }
 
-// refuse is Quit with the lock held.
+// refuse makes operations fail that are begun from now on. The lock is held.
 func (n *Node) refuse() {
 	n.life.closing.Store(true)
 	for _, p := range n.peers.byRank {
@@ -62,13 +67,16 @@ func (n *Node) refuse() {
 	n.announce()
 }
 
-// Closing reports whether Quit has been called. Any goroutine may call it.
+// Closing reports whether Return or Quit has been called. Any goroutine may call it.
 func (n *Node) Closing() bool { return n.life.closing.Load() }
 
+// Leaving reports whether Quit has been called. Any goroutine may call it.
+func (n *Node) Leaving() bool { return n.life.leaving.Load() }
+
 // Drain waits until the receiving ports have accepted all that was sent, or until none of them
-// has accepted anything for as long as patience says. It returns what has not been accepted.
-// Meanwhile this process goes on accepting what others send.
-func (n *Node) Drain(patience time.Duration) []msg.Backlog {
+// has accepted anything for as long as patience says, or for so long after ctx has ended. It returns what has not been
+// accepted. Meanwhile this process goes on accepting what others send. It follows Return or Quit: nothing more is sent.
+func (n *Node) Drain(ctx context.Context, patience time.Duration) []msg.Backlog {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -78,7 +86,7 @@ func (n *Node) Drain(patience time.Duration) []msg.Backlog {
 	n.eng.Do(record.Input{Do: record.Drain})
 	n.flush(n.clock())
 	end := n.now().Add(patience)
-	before := -1
+	least := math.MaxInt
 	for {
 		left := n.eng.Msg.Backlog()
 		count := 0
@@ -88,8 +96,8 @@ func (n *Node) Drain(patience time.Duration) []msg.Backlog {
 			}
 		}
 		now := n.now()
-		if count != before {
-			before = count
+		if count < least && !cancelled(ctx) {
+			least = count
 			end = now.Add(patience)
 		}
 		if count == 0 || now >= end || n.life.closed {
@@ -111,17 +119,17 @@ func (n *Node) standBy(end monotime.Time) {
 	n.mu.Lock()
 }
 
-// Close tells the peers that this process leaves, waits at most patience for what is
+// Close tells the peers that this process leaves, or why its program has failed, waits at most patience for what is
 // still on its way, and stops the node. Operations that have not ended by then end
 // with ErrClosed. The transports stay open.
-func (n *Node) Close(patience time.Duration) {
+func (n *Node) Close(patience time.Duration, failed string) {
 	n.Quit()
 	n.mu.Lock()
 	if n.life.closed {
 		n.mu.Unlock()
 		return
 	}
-	n.eng.Do(record.Input{Do: record.Leave})
+	n.eng.Do(record.Input{Do: record.Leave, Name: failed})
 	end := n.now().Add(patience)
 	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {
 		n.standBy(end)
@@ -136,6 +144,7 @@ func (n *Node) Crash() {
 		n.mu.Unlock()
 		return
 	}
+	n.life.leaving.Store(true)
 	n.refuse()
 	n.stop()
 }

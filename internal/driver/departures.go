@@ -41,8 +41,8 @@ func (n *Node) await(ranks []int) {
 	}
 }
 
-// Return says that the program of this process has returned. It reports which peers are
-// told so by messages; see engine.Return.
+// Return says that the program of this process has returned: operations that are begun from now on fail with ErrClosed.
+// It reports which peers are told so by messages; see engine.Return.
 func (n *Node) Return() (told []int) {
 	n.turn()
 	n.mu.Lock()
@@ -52,6 +52,7 @@ func (n *Node) Return() (told []int) {
 	}
 	told = n.eng.Return(n.now())
 	n.markGone()
+	n.refuse()
 	n.flush(n.clock())
 	if n.cfg.Host == nil {
 		n.alert() // the service waits for what peers have accepted
@@ -94,14 +95,12 @@ func (n *Node) markGone() {
 	for _, rank := range all[n.departures.gone:] {
 		p := n.peer(rank)
 		why := n.eng.Gone(rank)
-		if n.life.closing.Load() {
-			n.connected(p)
-			continue // the peers show ErrClosed instead: the end is not theirs
+		if !n.life.closing.Load() { // otherwise peers show ErrClosed: the end is not theirs
+			var err error = why
+			p.gone.Store(&err)
 		}
-		var err error = why
-		p.gone.Store(&err)
 		n.connected(p) // a goroutine in Reach looks at gone now
-		if p.Transport != nil && !why.Clean {
+		if p.Transport != nil && !why.Clean && !n.life.leaving.Load() {
 			p.Transport.Forget(rank)
 		}
 	}

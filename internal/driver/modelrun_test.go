@@ -128,11 +128,11 @@ func (s scenario) others(m *model, ports []*msg.Port) {
 func (s scenario) close(m *model, ports []*msg.Port) {
 	n := m.n
 	n.Quit()
-	n.Drain(time.Millisecond)
+	n.Drain(context.Background(), time.Millisecond)
 	for _, p := range ports {
 		n.ClosePort(p)
 	}
-	n.Close(time.Millisecond)
+	n.Close(time.Millisecond, "")
 	m.gone = true
 	if _, _, err := n.Receive(context.Background(), ports[0], msg.Any, nil); !errors.Is(err, failure.ErrClosed) {
 		interleave.Fail("Receive of a closed node: %v", err)

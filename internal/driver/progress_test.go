@@ -137,7 +137,7 @@ func TestBulkLooksForArrivals(t *testing.T) {
 	}
 	cancel()
 	<-over
-	n.Close(0)
+	n.Close(0, "")
 }
 
 // TestNetworkRoundIsShort: where looking takes a system call a goroutine that polls keeps the lock for few looks,
@@ -150,7 +150,7 @@ func TestNetworkRoundIsShort(t *testing.T) {
 		n.mu.Lock()
 		_, looks, _ := n.lookRound(NewCall())
 		n.mu.Unlock()
-		n.Close(0)
+		n.Close(0, "")
 		want := glances
 		if network {
 			want = glancesCall

@@ -42,7 +42,7 @@ func TestRecordedNodeReplays(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	n.ClosePort(r.ports[0])
-	n.Close(0)
+	n.Close(0, "")
 	got, err := replay.Play(&tape, nil)
 	if err != nil || got.States == 0 {
 		t.Errorf("replay: %d inputs, %d states compared: %v", got.Inputs, got.States, err)

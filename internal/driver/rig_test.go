@@ -83,7 +83,7 @@ func newRig(t *testing.T, wait Waiting, w io.Writer) *rig {
 		}
 		r.pipes[i].Transport = end
 		n.Start(r.bells[i], r.pipes[i])
-		t.Cleanup(func() { n.Close(0) })
+		t.Cleanup(func() { n.Close(0, "") })
 	}
 	for i, n := range r.nodes {
 		if _, err := n.Reach(t.Context(), 1-i); err != nil {

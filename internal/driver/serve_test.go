@@ -63,7 +63,7 @@ func TestCloseEndsAll(t *testing.T) {
 	r.untilParked(1, 1)
 	done = append(done, r.receive(t.Context(), 1, r.open(1, 2)))
 	r.untilParked(1, 2)
-	n.Close(0)
+	n.Close(0, "")
 	for i, d := range done {
 		if got := r.end(d); !errors.Is(got.err, failure.ErrClosed) {
 			t.Errorf("receive %d: %q, %v", i, got.text, got.err)

@@ -77,7 +77,7 @@ func TestStream(t *testing.T) {
 	bell := &counter{Chan: doorbell.NewChan()}
 	tr := &narrow{in: make(chan []byte, 1)}
 	n.Start(bell, tr)
-	defer n.Close(0)
+	defer n.Close(0, "")
 	n.connect(1, Route{Transport: tr})
 	r, err := n.Expose("r", make([]byte, size), 0, false, 0, nil)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestServiceLeavesSendingToReaper(t *testing.T) {
 	n := New(Config{Engine: engine.Config{Rank: 0, Size: 2, Rand: func() uint64 { return 5 }, Incarnation: 1}})
 	tr := &shut{narrow{in: make(chan []byte, 1)}}
 	n.Start(doorbell.NewChan(), tr)
-	defer n.Close(0)
+	defer n.Close(0, "")
 	n.connect(1, Route{Transport: tr})
 	r, err := n.Expose("r", make([]byte, 64), 0, false, 0, nil)
 	if err != nil {

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"cmp"
+	"errors"
+
 	"weft/failure"
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
@@ -147,12 +150,23 @@ func (e *Engine) rest(p *peer) {
 func (e *Engine) onNode(from int, frame []byte) error {
 	switch wire.Type(frame[0]) {
 	case wire.TypeBye:
-		return wire.Take(from, frame, wire.ParseBye, func(int, wire.Bye) { e.Down(from, errLeft, true) })
+		return wire.TakeLoaded(from, frame, wire.ParseBye, e.onBye)
 	case wire.TypeDone:
 		return wire.Take(from, frame, wire.ParseDone, func(int, wire.Done) { e.Returned(from) })
 	default:
 		return wire.Take(from, frame, wire.ParseBeat, e.onBeat)
 	}
+}
+
+// onBye handles the last frame of a peer.
+func (e *Engine) onBye(from int, f wire.Bye, why []byte) {
+	p := e.peer(from)
+	p.parted = p.parted || from != e.cfg.Rank
+	if !f.Failed {
+		e.Down(from, errLeft, true)
+		return
+	}
+	e.Down(from, errors.New(cmp.Or(wire.Reason(why), "its program has failed")), false)
 }
 
 // onBeat answers a sign of life that asks for one.

@@ -12,7 +12,7 @@ import (
 func TestEndBeforePathIsKnown(t *testing.T) {
 	for name, end := range map[string]func(*Engine) bool{
 		"return": func(e *Engine) bool { told := e.Return(); return len(told) == 1 && told[0] == 0 },
-		"leave":  func(e *Engine) bool { e.Leave(); return !e.Idle() },
+		"leave":  func(e *Engine) bool { e.Leave(""); return !e.Idle() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &cluster{t: t, now: 1}

@@ -68,6 +68,7 @@ type peer struct {
 	throttled bool   // its packets were refused for want of room in q
 	stalled   []byte // the frame for which a mailbox has no room; nothing is taken before it
 	gone      *failure.PeerError
+	parted    bool       // it has said that it leaves: its link has still to acknowledge that
 	returned  bool       // its program has ended
 	told      bool       // it is told that this process's program has ended
 	watched   bool       // by its pulse: it has no conn
@@ -140,7 +141,7 @@ type Path struct {
 // has left already still waits to be told that we know.
 func (e *Engine) Connect(now monotime.Time, rank int, path Path) {
 	p := e.peer(rank)
-	if p.mtu != 0 || p.gone != nil && (!p.gone.Clean || p.conn == nil || !path.Lossy) {
+	if p.mtu != 0 || p.gone != nil && (!p.parted || p.conn == nil || !path.Lossy) {
 		return
 	}
 	p.mtu = path.MTU
@@ -254,6 +255,7 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 		return
 	}
 	p.stalled = nil
+	p.parted = p.parted || clean
 	p.gone = &failure.PeerError{Rank: rank, Cause: cause, Clean: clean}
 	if p.q.Counts.State = counters.Gone; clean {
 		p.q.Counts.State = counters.Left
@@ -276,7 +278,7 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 		e.links.remove(p)
 		p.conn.End()
 	}
-	if clean && p.conn != nil {
+	if p.parted && p.conn != nil {
 		p.conn.Farewell()
 		e.active.Add(p.q)
 	}
@@ -285,14 +287,18 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 // Departed returns the peers that have gone so far, in order. The list only grows.
 func (e *Engine) Departed() []int { return e.gone }
 
-// Leave acknowledges everything that has been accepted, and tells every peer that it reaches
-// that this process leaves in good order.
-func (e *Engine) Leave() {
+// Leave acknowledges everything that has been accepted, and tells every peer that it reaches that this process leaves:
+// in good order, or because its program has failed, as the reason says. What a program holds that has failed is not
+// handed on: peers treat that as a death. (PROTOCOL §5)
+func (e *Engine) Leave(failed string) {
 	e.Msg.Leave()
-	e.Coord.Leave()
+	if failed == "" {
+		e.Coord.Leave()
+	}
+	why := []byte(failed[:min(len(failed), wire.MaxReason)])
 	for _, rank := range e.ranks() {
 		if p := e.peers[rank]; p.reached() && rank != e.cfg.Rank {
-			p.q.PushLast(wire.Bye{}.Append(p.q.Head()), false)
+			p.q.PushLast(wire.Bye{Failed: failed != ""}.Append(p.q.Head()), why, false)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func (e *Engine) room(p *peer) bool {
 // answerBye answers a peer that has left and repeats its BYE: our acknowledgement of
 // it was lost.
 func (e *Engine) answerBye(now monotime.Time, p *peer, pkt []byte, least link.Guard) {
-	if p.gone.Clean && p.conn != nil {
+	if p.parted && p.conn != nil {
 		if _, err := p.conn.Recv(now, pkt, least, false); err == nil {
 			e.active.Add(p.q)
 		}

@@ -22,7 +22,7 @@ func (e *Engine) Output(now monotime.Time, dst []link.Packet) (rank, n int, urge
 		case p.gone != nil:
 			q.Clear()
 			switch {
-			case !p.gone.Clean || p.conn == nil:
+			case !p.parted || p.conn == nil:
 			case p.mtu == 0:
 				e.want(p)
 			default:

@@ -63,7 +63,7 @@ import (
 //	giveup rank=0                         what the rank waits for of these
 //	bind rank=0                           a region of the rank is guarded by the lock "L"
 //	states rank=0                         how the rank stands to all of them
-//	leave rank=0                          the process leaves the job in good order
+//	leave rank=0 [failed=why]             the process leaves the job, in good order or because its program has failed
 //	drop id=3 | drop from=0 to=1 [count=2]
 //	swap-packets id=3 id2=4               they change places on the way
 //	deliver [id=3] [from=0 to=1] [count=1]  packets, and what leaves because of them
@@ -228,7 +228,9 @@ func (s *scenario) command() {
 	case "use", "giveup", "states", "bind":
 		s.coordinate(rank)
 	case "leave":
-		s.engines[rank].Leave()
+		why := ""
+		s.d.MaybeScanArgs(s.t, "failed", &why)
+		s.engines[rank].Leave(why)
 	case "mailbox":
 		s.newMailbox(rank)
 	case "ipush":

@@ -53,6 +53,8 @@ type Member struct {
 	// Flights returns how long events from one rank to others are on their way; nil where that is not known.
 	Flights func(from int, to []int) []time.Duration
 
+	handOver func() error // sends the timeline to the launcher, once; nil if there is none to send
+
 	record *record.File    // takes a recording of the engine's inputs; may be nil
 	page   *directory.File // the counters that other processes can read; may be nil
 	card   Card
@@ -60,6 +62,7 @@ type Member struct {
 	eth    *eth.Transport     // or nil
 	noEth  string             // why there is no raw Ethernet
 	cancel context.CancelFunc // of Open
+	failed string             // why the program of this rank has failed, or ""
 	undo   cleanup
 
 	mu     sync.Mutex
@@ -81,8 +84,12 @@ func (c *cleanup) run() error {
 	return errors.Join(errs...)
 }
 
-// ClosePatience is how long a member that leaves waits for receivers that accept nothing.
-const ClosePatience = time.Second
+// How long a member that leaves waits for receivers that accept nothing; if its program has failed, the others are to
+// hear of it soon.
+const (
+	ClosePatience = time.Second
+	FailPatience  = 200 * time.Millisecond
+)
 
 // New makes a rank of the job that a source tells of. It owns the source.
 func New(s Settings, src bootstrap.Source) (*Member, error) {
@@ -165,9 +172,14 @@ func (m *Member) Run(bell transport.Doorbell, t transport.Transport, memory tran
 // start runs the node on Transports.
 func (m *Member) start() {
 	m.Node.Start(m.bell, m.Transports...)
+	m.offerTimeline()
 	m.undo.add(m.endTimeline)
 	m.undo.add(func() error {
-		m.Node.Close(ClosePatience)
+		patience := ClosePatience
+		if m.failed != "" {
+			patience = FailPatience
+		}
+		m.Node.Close(patience, m.failed)
 		m.cancel()
 		return nil
 	})
@@ -178,6 +190,13 @@ func Random() uint64 {
 	var b [8]byte
 	rand.Read(b[:])
 	return binary.LittleEndian.Uint64(b[:])
+}
+
+// Fail tells the launcher that the program of this rank has failed, and why; because is the rank whose end is the cause,
+// or -1. Close tells the other ranks then.
+func (m *Member) Fail(why string, because int) {
+	m.failed = why
+	m.Source.Fail(why, because)
 }
 
 // Close leaves the job and gives everything back. Calling it again does nothing.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"weft/failure"
@@ -114,6 +115,7 @@ var errTimeline = errors.New("weft: " + EnvTimeline +
 // recorded is a launcher that takes the timeline of a rank.
 type recorded interface {
 	Record(chunk []byte) error
+	OnRecord(send func())
 }
 
 // startTimeline makes the process record what it does and when.
@@ -121,20 +123,32 @@ func (m *Member) startTimeline() error {
 	if os.Getenv(EnvTimeline) == "" {
 		return nil
 	}
-	if _, ok := m.Source.(recorded); !ok {
+	to, ok := m.Source.(recorded)
+	if !ok {
 		return errTimeline
 	}
 	os.Unsetenv(EnvTimeline) // jobs that the program may start are not meant
 	m.Timeline = timeline.New(timeline.Capacity(m.Job.Size), nil)
+	m.handOver = sync.OnceValue(func() error { return m.sendTimeline(to) })
 	return nil
 }
 
-// endTimeline hands the timeline to the launcher.
+// endTimeline hands the timeline to the launcher, unless the launcher has asked for it before.
 func (m *Member) endTimeline() error {
-	to, ok := m.Source.(recorded)
-	if m.Timeline == nil || !ok {
+	if m.handOver == nil {
 		return nil
 	}
+	return m.handOver()
+}
+
+// offerTimeline lets the launcher ask for the timeline, which it does before it kills this process.
+func (m *Member) offerTimeline() {
+	if to, ok := m.Source.(recorded); ok && m.handOver != nil {
+		to.OnRecord(func() { _ = m.handOver() })
+	}
+}
+
+func (m *Member) sendTimeline(to recorded) error {
 	var b bytes.Buffer
 	if err := m.Part().Write(&b); err != nil {
 		return fmt.Errorf("weft: the timeline: %w", err)

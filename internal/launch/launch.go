@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"weft/failure"
 	"weft/internal/bootstrap"
 	"weft/internal/hostlist"
 	"weft/internal/process"
@@ -36,7 +37,7 @@ type Job struct {
 	Env        []string // added to this process's environment
 
 	Liveness time.Duration // for the ranks; 0 means their default
-	Grace    time.Duration // from TERM to KILL; 0 means 2 s
+	Grace    time.Duration // from the first signal that ends the job to KILL; 0 means DefaultGrace
 	Timeout  time.Duration // of the job; 0 means none
 	Survive  bool          // other ranks go on when one fails; a rank that a signal ended does not make the job fail
 
@@ -53,6 +54,9 @@ type Job struct {
 	// use is an error at once, and what it returns is closed when they have ended.
 	Page func(*Running) (io.Closer, error)
 }
+
+// DefaultGrace is short enough for a job to end within two seconds, whatever its ranks do.
+const DefaultGrace = 1500 * time.Millisecond
 
 // A Result is how a job has ended.
 type Result struct {
@@ -96,7 +100,7 @@ func Start(ctx context.Context, job Job, signals <-chan os.Signal) (*Running, er
 		return nil, fmt.Errorf("weft: a job needs at least 1 rank, not %d", job.N)
 	}
 	if job.Grace == 0 {
-		job.Grace = 2 * time.Second
+		job.Grace = DefaultGrace
 	}
 	r := &Running{
 		job: job, ends: make(chan *rank, job.N), done: make(chan struct{}), verdict: verdict{result: Result{Rank: -1}},
@@ -251,41 +255,86 @@ func (r *Running) identities() []bootstrap.Job {
 // errTimeout is why a job was ended after its timeout.
 var errTimeout = errors.New("the job's time is over")
 
+// An ending is how far the launcher has gone in ending a job.
+//
+//	state     what has been done                                   until
+//	running   nothing                                              a rank fails, a signal or a timeout comes
+//	asked     ranks have got a signal on which programs end        Grace is over
+//	recorded  ranks have been asked for their timelines, if any    recordTime is over
+//	killed    ranks have been killed
+type ending uint8
+
+const (
+	running ending = iota
+	asked
+	recorded
+	killed
+)
+
+// recordTime is how long ranks that are about to be killed have to send their timelines.
+const recordTime = 300 * time.Millisecond
+
 // wait returns when all ranks have ended.
 func (r *Running) wait(ctx context.Context, signals <-chan os.Signal) {
-	var grace <-chan time.Time
+	var next <-chan time.Time
+	state := running
+	end := func(s syscall.Signal) {
+		r.signal(s)
+		if state == running {
+			state = asked
+			next = time.After(r.job.Grace)
+		}
+	}
 	done := ctx.Done()
 	interrupts := 0
 	for r.collected < len(r.ranks) {
 		select {
 		case k := <-r.ends:
-			if r.collect(k) && grace == nil && !r.job.Survive {
-				r.signal(syscall.SIGTERM)
-				grace = time.After(r.job.Grace)
+			if r.collect(k) && state == running && !r.job.Survive {
+				end(syscall.SIGTERM)
 			}
 		case s := <-signals:
 			if s == os.Interrupt {
 				interrupts++
 			}
-			if interrupts > 1 {
+			switch sig := s.(syscall.Signal); { //nolint:forcetypeassert // all signals of this system are
+			case interrupts > 1:
 				r.killAll()
+			case r.interrupt(sig):
+				end(sig)
+			default:
+				r.signal(sig)
+			}
+		case <-next:
+			if next = nil; state == asked && r.timeline != nil {
+				state = recorded
+				r.server.AskRecords()
+				next = time.After(recordTime)
 				continue
 			}
-			if s == syscall.SIGQUIT {
-				r.explain()
-			}
-			r.interrupt(s.(syscall.Signal))
-			r.signal(s.(syscall.Signal))
-		case <-grace:
+			state = killed
+			r.report("weft run: %s did not end within %v; killing them\n", failure.Ranks(r.left()), r.job.Grace)
 			r.killAll()
-			grace = nil
 		case <-done:
 			done = nil
-			r.expire(context.Cause(ctx))
-			r.killAll()
+			if cause := context.Cause(ctx); r.expire(cause) {
+				end(syscall.SIGTERM)
+			} else {
+				r.killAll()
+			}
 		}
 	}
 	r.judge()
+}
+
+// left returns the ranks that have not ended.
+func (r *Running) left() (ranks []int) {
+	for _, k := range r.ranks {
+		if !isClosed(k.ended) {
+			ranks = append(ranks, k.number)
+		}
+	}
+	return ranks
 }
 
 func (r *Running) report(format string, args ...any) { r.job.report(format, args...) }

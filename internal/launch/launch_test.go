@@ -94,7 +94,7 @@ func TestOneFails(t *testing.T) {
 		status int
 		cause  string
 	}{
-		{"exit 7", 7, "exit status 7"},
+		{"exit", 7, "exit status 7"},
 		{"error", 1, "exit status 1"},
 		{"panic", 2, "exit status 2"},
 		{"kill", 128 + 9, "signal: killed"},
@@ -259,28 +259,31 @@ func TestTimeoutOfSurvivors(t *testing.T) {
 	}
 }
 
-// A rank that was killed is named as the cause, also if one that missed it was found to
+// A rank that has failed is named as the cause, however it ended, also if ranks that missed it were found to
 // have ended before; and it is named again behind what the others wrote.
 func TestCauseIsNamed(t *testing.T) {
-	for range 10 {
-		j, _, report := job(t, 6, "miss")
-		j.Transport = "shm"
-		j.Stderr = nil
-		if r := run(t, j, nil); r.Rank != 1 || r.Status != 128+9 {
-			t.Fatalf("%+v: %s", r, report)
+	for _, c := range []struct {
+		how    string
+		status int
+		why    string
+	}{
+		{"kill", 128 + 9, "signal: killed"},
+		{"exit", 7, "exit status 7"},
+		{"panic", 2, "exit status 2: panic: as asked"},
+		{"error", 1, "exit status 1: weft: rank 1: as asked"},
+	} {
+		for _, transport := range []string{"shm", "tcp"} {
+			j, _, report := job(t, 6, "miss "+c.how)
+			j.Transport = transport
+			j.Stderr = new(bytes.Buffer)
+			if r := run(t, j, nil); r.Rank != 1 || r.Status != c.status {
+				t.Fatalf("%s, %s: %+v: %s", c.how, transport, r, report)
+			}
+			lines := strings.Split(strings.TrimSpace(report.String()), "\n")
+			if len(lines) > 1 && lines[len(lines)-1] != "weft run: rank 1 was the first to fail: "+c.why {
+				t.Errorf("%s, %s: %q", c.how, transport, lines)
+			}
 		}
-		lines := strings.Split(strings.TrimSpace(report.String()), "\n")
-		if len(lines) > 1 && lines[len(lines)-1] != "weft run: rank 1 was the first to fail: signal: killed" {
-			t.Errorf("%q", lines)
-		}
-	}
-	var errs bytes.Buffer
-	j, _, report := job(t, 3, "error")
-	j.Stderr = &errs
-	run(t, j, nil)
-	if s := report.String(); strings.Count(s, "\n") > 1 &&
-		!strings.HasSuffix(s, "exit status 1: weft: rank 1: as asked\n") {
-		t.Errorf("%q", s)
 	}
 }
 
@@ -324,8 +327,25 @@ func TestStateBesideAStoppedRank(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	j, _, report := job(t, 2, "deaf")
 	j.Timeout = 200 * time.Millisecond
+	j.Grace = 100 * time.Millisecond
 	if r := run(t, j, nil); r.Status != 124 || !strings.Contains(report.String(), "200ms") {
 		t.Errorf("%+v: %s", r, report)
+	}
+}
+
+// A signal ends a job whose ranks do not heed it.
+func TestDeafRanksAreKilled(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		j, _, report := job(t, 2, "deaf")
+		j.Grace = 100 * time.Millisecond
+		signals := make(chan os.Signal, 1)
+		done := make(chan launch.Result, 1)
+		go func() { done <- run(t, j, signals) }()
+		waitFor(t, func() bool { return noted(j, 0, "ready") && noted(j, 1, "ready") })
+		signals <- s
+		if r := <-done; r.Status != 128+int(s) || !strings.Contains(report.String(), "ranks 0, 1 did not end within 100ms") {
+			t.Errorf("%v: %+v: %s", s, r, report)
+		}
 	}
 }
 

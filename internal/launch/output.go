@@ -2,9 +2,11 @@ package launch
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"weft/internal/process"
@@ -19,18 +21,47 @@ type lines struct {
 	err error // the first failure to write
 }
 
-// A lastLine is the beginning of the last line that a rank wrote to standard error, which says more about its failure
-// than its exit status.
-type lastLine struct {
+// A line is the beginning of a line that a rank wrote to standard error.
+type line struct {
 	text [200]byte
 	n    int
+}
+
+func (l *line) set(text []byte) { l.n = copy(l.text[:], text) }
+
+func (l *line) String() string { return strings.TrimSpace(string(l.text[:l.n])) }
+
+// lastWords are lines of a rank that say more about its failure than its exit status.
+type lastWords struct {
+	last  line
+	panic line // the last with which the Go runtime began to report a panic or an error of its own: stacks follow
+}
+
+// take takes note of a line.
+func (w *lastWords) take(text []byte) {
+	w.last.set(text)
+	if bytes.HasPrefix(text, []byte("panic: ")) || bytes.HasPrefix(text, []byte("fatal error: ")) {
+		w.panic.set(text)
+	}
+}
+
+// about returns the line that says most about how a rank has ended, or "".
+func (w *lastWords) about(e process.Exit) string {
+	const ofPanics = 2
+	switch {
+	case e.Signaled:
+		return ""
+	case e.Status == ofPanics && w.panic.n > 0:
+		return w.panic.String()
+	}
+	return w.last.String()
 }
 
 // longestLine bounds the memory for a line. A longer one is passed on in pieces.
 const longestLine = 1 << 16
 
-// copy passes on the output of a rank line by line, also to tee if that is not nil. It keeps the last line in last.
-func (l *lines) copy(from io.Reader, prefix string, tee io.Writer, last *lastLine) {
+// copy passes on the output of a rank line by line, also to tee if that is not nil. Words takes note of it.
+func (l *lines) copy(from io.Reader, prefix string, tee io.Writer, words *lastWords) {
 	in := bufio.NewReaderSize(from, longestLine)
 	whole := true // at the beginning of a line
 	for {
@@ -40,8 +71,8 @@ func (l *lines) copy(from io.Reader, prefix string, tee io.Writer, last *lastLin
 			if tee != nil {
 				_, _ = tee.Write(text)
 			}
-			if last != nil && whole {
-				last.n = copy(last.text[:], text)
+			if words != nil && whole {
+				words.take(text)
 			}
 			l.write(text, prefix, whole, err == io.EOF && !ends && prefix != "")
 			whole = ends
@@ -86,7 +117,7 @@ func (r *Running) streams(k *rank) (s process.Streams) {
 		s.Stdout = func(from io.Reader) { r.out.copy(from, prefix, tee, nil) }
 	}
 	if r.errs.to != nil || tee != nil {
-		s.Stderr = func(from io.Reader) { r.errs.copy(from, prefix, tee, &k.last) }
+		s.Stderr = func(from io.Reader) { r.errs.copy(from, prefix, tee, &k.words) }
 	}
 	if k.number == 0 && r.job.Stdin != nil {
 		s.Stdin = func(to io.WriteCloser) {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"syscall"
 	"time"
 
+	"weft/internal/bootstrap"
 	"weft/internal/process"
 )
 
@@ -18,9 +18,10 @@ type rank struct {
 	pid    int
 	began  time.Time
 
-	ended chan struct{} // closed when it has ended, and the end has been reported
-	exit  process.Exit  // set when it has ended
-	last  lastLine
+	ended   chan struct{} // closed when it has ended, and the end has been reported
+	exit    process.Exit  // set when it has ended
+	failure bootstrap.Failure
+	words   lastWords
 }
 
 // start starts a rank.
@@ -54,10 +55,18 @@ func (r *Running) serve(k *rank, c io.ReadWriteCloser) {
 
 // why returns in words why the rank failed.
 func (k *rank) why() string {
-	if last := strings.TrimSpace(string(k.last.text[:k.last.n])); last != "" && !k.exit.Signaled {
-		return k.exit.Cause + ": " + last
+	if said := k.words.about(k.exit); said != "" {
+		return k.exit.Cause + ": " + said
 	}
 	return k.exit.Cause
+}
+
+// failedAt returns when a rank that has ended failed, as far as the launcher knows.
+func (k *rank) failedAt() time.Time {
+	if at := k.failure.At; !at.IsZero() {
+		return at
+	}
+	return k.exit.At
 }
 
 // signal sends a signal to the rank and its children. It reports whether the rank had not ended.

@@ -97,7 +97,7 @@ func beRank(mode string) {
 			fmt.Printf("rank %d of %d\n", p.Rank(), p.Size())
 			return nil
 		case "exit", "error", "panic", "kill":
-			return fail(ctx, p, word, arg)
+			return fail(ctx, p, word)
 		case "counted":
 			return counted(ctx, p)
 		case "victim":
@@ -128,7 +128,7 @@ func beRank(mode string) {
 		case "survive":
 			return outlive(ctx, p, arg)
 		case "miss":
-			return miss(ctx, p)
+			return miss(ctx, p, arg)
 		case "again":
 			return again(ctx, p, arg)
 		case "lines":
@@ -175,7 +175,7 @@ func beRank(mode string) {
 }
 
 // fail lets rank 1 fail and the others wait for it.
-func fail(ctx context.Context, p *weft.Proc, how, arg string) error {
+func fail(ctx context.Context, p *weft.Proc, how string) error {
 	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
@@ -184,16 +184,7 @@ func fail(ctx context.Context, p *weft.Proc, how, arg string) error {
 		_, err := q.RecvFrom(ctx, 1)
 		return err
 	}
-	switch how {
-	case "exit":
-		n, _ := strconv.Atoi(arg)
-		os.Exit(n)
-	case "panic":
-		panic("as asked")
-	case "kill":
-		syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	}
-	return errors.New("as asked")
+	return end(how)
 }
 
 // outlive lets rank 1 die or fail, and rank 0 end well when it has.
@@ -229,8 +220,8 @@ func outlive(ctx context.Context, p *weft.Proc, how string) error {
 	return nil
 }
 
-// miss lets rank 1 be killed, and all others fail at once for that.
-func miss(ctx context.Context, p *weft.Proc) error {
+// miss lets rank 1 fail in some way, and all others fail at once for that.
+func miss(ctx context.Context, p *weft.Proc, how string) error {
 	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err
@@ -245,7 +236,21 @@ func miss(ctx context.Context, p *weft.Proc) error {
 	if err := hear(ctx, q, p.Size()-1); err != nil {
 		return err
 	}
-	return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	return end(how)
+}
+
+// end ends a rank in some way.
+func end(how string) error {
+	switch how {
+	case "exit":
+		os.Exit(7)
+	case "panic":
+		go func() { panic("as asked") }()
+		select {}
+	case "kill":
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	return errors.New("as asked")
 }
 
 // hear receives n messages.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"weft"
 	"weft/internal/launch"
@@ -55,7 +56,13 @@ func timelineRank(ctx context.Context, p *weft.Proc, arg string) error {
 	if err := p.Barrier("met", nil).Wait(ctx); err != nil {
 		return err
 	}
-	if arg != "die" {
+	switch {
+	case arg == "spin" && p.Rank() == 1:
+		for { //nolint:revive // until it is killed
+		}
+	case arg == "spin":
+		return hear(context.Background(), q, 1)
+	case arg != "die":
 		return nil
 	}
 	if p.Rank() == 1 {
@@ -76,7 +83,11 @@ func runTimeline(t *testing.T, change func(j *launch.Job)) (*traceevent.Trace, s
 	if change != nil {
 		change(&j)
 	}
-	if r := run(t, j, nil); r.Status != 0 {
+	want := 0
+	if j.Timeout > 0 {
+		want = 124
+	}
+	if r := run(t, j, nil); r.Status != want {
 		t.Fatalf("%+v: %s", r, report)
 	}
 	f, err := os.Open(j.Timeline)
@@ -142,6 +153,21 @@ func TestTimelineOfKilledRank(t *testing.T) {
 	n := names(trace)
 	if n["rank 1 has handed nothing over"] != 1 || n["send"] < timelineLaps ||
 		!strings.Contains(report, "nothing came from ranks [1]") {
+		t.Errorf("%v, reported %s", n, report)
+	}
+}
+
+// TestTimelineOfDeafRanks: ranks that do not end when the job's time is over hand over their events before they are
+// killed, also a rank that computes and never calls weft again.
+func TestTimelineOfDeafRanks(t *testing.T) {
+	trace, report := runTimeline(t, func(j *launch.Job) {
+		j.Env[0] = envMode + "=timeline spin"
+		j.Timeout = time.Second
+		j.Grace = 100 * time.Millisecond
+	})
+	if n := names(trace); n["send"] < 2*timelineLaps+1 || n["barrier met"] != 2 ||
+		!strings.Contains(report, "ranks 0, 1 did not end within 100ms") ||
+		!strings.Contains(report, "events of 2 ranks, for ui.perfetto.dev") {
 		t.Errorf("%v, reported %s", n, report)
 	}
 }

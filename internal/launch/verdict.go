@@ -1,10 +1,14 @@
 package launch
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
+
+	"weft/internal/bootstrap"
 )
 
 // A verdict is the result of a job, which follows from how its ranks end.
@@ -20,13 +24,14 @@ type verdict struct {
 // collect records that a rank has ended, and reports whether it failed.
 func (r *Running) collect(p *rank) (failed bool) {
 	dead := []*rank{p}
+	r.hear(p)
 	if p.exit.Status != 0 && len(r.failed) == 0 {
 		dead = append(dead, r.dead(p)...)
 	}
 	for _, p := range dead {
 		r.collected++
 		r.result.CPU += p.exit.CPU
-		r.server.Down(p.number, p.exit.Cause)
+		r.server.Down(p.number, cmp.Or(p.failure.Why, p.exit.Cause))
 		if p.exit.Status != 0 {
 			failed = true
 			r.failed = append(r.failed, p)
@@ -35,7 +40,7 @@ func (r *Running) collect(p *rank) (failed bool) {
 		}
 	}
 	if failed && r.result.Rank < 0 && !r.over && r.ended == 0 {
-		r.blame(dead)
+		r.blame()
 	}
 	for _, p := range dead {
 		close(p.ended)
@@ -44,25 +49,50 @@ func (r *Running) collect(p *rank) (failed bool) {
 }
 
 // dead returns the other ranks that had ended, or were about to, when p was found to have failed: p may have failed
-// because one of them did.
+// because one of them did. A rank that has said that its program has failed may end after those that it has told, and so
+// may a rank that others name as the cause.
 func (r *Running) dead(p *rank) (others []*rank) {
 	left := r.exiting()
-	delete(left, p)
+	for _, rank := range r.server.Failing() {
+		if q := r.ranks[rank]; !isClosed(q.ended) {
+			left[q] = true
+		}
+	}
+	end := func(q *rank) {
+		if c := r.hear(q); c != nil && c != p && !slices.Contains(others, c) {
+			left[c] = true
+		}
+		delete(left, q)
+	}
+	end(p)
 	for range len(r.ends) { // ranks whose end has been reported already
 		q := <-r.ends
 		others = append(others, q)
-		delete(left, q)
+		end(q)
 	}
 	for late := time.After(time.Second); len(left) > 0; {
 		select {
 		case q := <-r.ends:
 			others = append(others, q)
-			delete(left, q)
+			end(q)
 		case <-late: // in some program the first thread has ended, and others have not
 			return others
 		}
 	}
 	return others
+}
+
+// hear takes note of what a rank that has ended has said of a failure. It returns the rank that this one names as the
+// cause, if that has not been collected, or nil.
+func (r *Running) hear(k *rank) (cause *rank) {
+	if k.failure = (bootstrap.Failure{Because: -1}); k.exit.Status == 0 || k.exit.Signaled {
+		return nil
+	}
+	k.failure = r.server.Failed(k.number)
+	if c := k.failure.Because; c >= 0 && c < len(r.ranks) && !isClosed(r.ranks[c].ended) {
+		return r.ranks[c]
+	}
+	return nil
 }
 
 // exiting returns the ranks that have ended, or are about to, and have not been collected.
@@ -86,15 +116,9 @@ func (r *Running) exiting() map[*rank]bool {
 	return found
 }
 
-// blame reports the rank that failed first. Of several ranks that were found dead together it chooses a rank that was
-// ended by a signal, since a rank that notices the death of another exits by itself.
-func (r *Running) blame(dead []*rank) {
-	var first *rank
-	for _, p := range dead {
-		if p.exit.Status != 0 && (first == nil || p.exit.Signaled && !first.exit.Signaled) {
-			first = p
-		}
-	}
+// blame reports the rank that failed first.
+func (r *Running) blame() {
+	first := slices.MinFunc(r.failed, r.earlier)
 	r.result.Status = first.exit.Status
 	r.result.Rank = first.number
 	r.result.Cause = first.exit.Cause
@@ -111,18 +135,49 @@ func (r *Running) blame(dead []*rank) {
 		next)
 }
 
-// interrupt records a signal to this process that ends programs.
-func (r *Running) interrupt(s syscall.Signal) {
-	switch s {
-	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
-		if r.ended == 0 && (len(r.failed) == 0 || r.job.Survive) {
-			r.ended = s
-		}
-	}
+// earlier compares ranks that were found dead together by which one failed first. A rank that has failed because of
+// another one has not; a rank that notices the death of another may exit by itself, but no signal ends it.
+func (r *Running) earlier(a, b *rank) int {
+	return cmp.Or(
+		compare(r.isVictim(a), r.isVictim(b)), compare(!a.exit.Signaled, !b.exit.Signaled),
+		a.failedAt().Compare(b.failedAt()),
+	)
 }
 
-// expire takes note that the job must end.
-func (r *Running) expire(cause error) {
+// isVictim reports whether a rank that has failed has said that it did so because of another one, which has failed, too.
+func (r *Running) isVictim(k *rank) bool {
+	i := slices.IndexFunc(r.failed, func(other *rank) bool { return other.number == k.failure.Because })
+	return i >= 0 && r.failed[i] != k
+}
+
+// compare orders false before true.
+func compare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// interrupt takes note of a signal to this process, and reports whether it is one that ends programs.
+func (r *Running) interrupt(s syscall.Signal) (ends bool) {
+	switch s {
+	case syscall.SIGQUIT:
+		r.explain()
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP:
+	default:
+		return false
+	}
+	if r.ended == 0 && (len(r.failed) == 0 || r.job.Survive) {
+		r.ended = s
+	}
+	return true
+}
+
+// expire takes note that the job must end, and reports whether its ranks have time to do so themselves.
+func (r *Running) expire(cause error) (grace bool) {
 	if len(r.failed) == 0 || r.job.Survive {
 		r.result.Status = statusTimeout
 		r.result.Cause = cause.Error()
@@ -132,6 +187,7 @@ func (r *Running) expire(cause error) {
 		}
 	}
 	r.over = true
+	return errors.Is(cause, errTimeout)
 }
 
 // statusTimeout is the status of a job that we have ended, as timeout(1) has it.

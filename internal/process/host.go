@@ -38,6 +38,7 @@ type Exit struct {
 	Cause    string        // in words
 	Signaled bool          // a signal ended it, or its host has disconnected
 	CPU      time.Duration // processor time that it has used
+	At       time.Time     // when this process noticed it
 }
 
 // A Host starts processes on this host. Its methods may be called by any goroutine.

@@ -136,6 +136,7 @@ func (p *process) await() {
 	pid := p.cmd.Process.Pid
 	var err error
 	if sys.AwaitExit(pid) == nil { // the process keeps its number until Wait
+		p.exit.At = time.Now()
 		p.mu.Lock()
 		killGroup(pid, syscall.SIGKILL)
 		err = p.cmd.Wait()
@@ -143,6 +144,7 @@ func (p *process) await() {
 		p.mu.Unlock()
 	} else {
 		err = p.cmd.Wait()
+		p.exit.At = time.Now()
 		p.mu.Lock()
 		p.reaped = true
 		killGroup(pid, syscall.SIGKILL)
@@ -155,10 +157,13 @@ func (p *process) await() {
 func (p *process) judge(err error) {
 	state := p.cmd.ProcessState
 	if state == nil {
-		p.exit = Exit{Status: 1, Cause: err.Error()}
+		p.exit.Status = 1
+		p.exit.Cause = err.Error()
 		return
 	}
-	p.exit = Exit{Status: state.ExitCode(), Cause: bootstrap.ErrExited.Error(), CPU: state.UserTime() + state.SystemTime()}
+	p.exit.Status = state.ExitCode()
+	p.exit.Cause = bootstrap.ErrExited.Error()
+	p.exit.CPU = state.UserTime() + state.SystemTime()
 	ws, ok := state.Sys().(syscall.WaitStatus)
 	switch {
 	case ok && ws.Signaled():

@@ -39,7 +39,7 @@ func (in *Input) apply(e *engine.Engine) error {
 	case Returned:
 		e.Returned(in.Rank)
 	case Leave:
-		e.Leave()
+		e.Leave(in.Name)
 	case Retry:
 		e.Retry()
 	case Pause:

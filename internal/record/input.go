@@ -19,7 +19,7 @@ const (
 	Want     Kind = "want"     // a connection to Rank is asked for
 	Down     Kind = "down"     // Rank is gone, for Cause; OK: it has left in order
 	Returned Kind = "returned" // the program of Rank has returned
-	Leave    Kind = "leave"    // the peers are told that this process leaves the job
+	Leave    Kind = "leave"    // the peers are told that this process leaves the job, or has failed for the reason Name
 	Retry    Kind = "retry"    // packets that found no room in a transport are offered again
 	Pause    Kind = "pause"    // what is left to send waits for Retry
 	Drain    Kind = "drain"    // all peers are asked to acknowledge what was sent to them

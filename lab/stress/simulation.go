@@ -135,7 +135,7 @@ func (s *simulation) after(d time.Duration, f func()) { s.cluster.World.After(d,
 func (s *simulation) kill(rank int) {
 	r := s.cluster.Ranks[rank]
 	node := inside.OfProc(s.players[rank].p).Node
-	if !r.Crashed() && !node.Closing() {
+	if !r.Crashed() && !node.Leaving() {
 		s.ranks[rank].out = true
 		r.Kill(node.Crash)
 	}

@@ -193,17 +193,14 @@ func testDeaths(t *testing.T, open Open) {
 	}
 }
 
-// A rank whose program has failed has not left in good order, and its cause is told.
+// A rank whose program has failed has not left in good order, and its cause is told as soon as it has left.
 func testFailed(t *testing.T, open Open) {
-	s, kill := open(t, 2)
-	if kill == nil {
-		t.Skip("the ranks of this source end together")
-	}
+	s, _ := open(t, 2)
 	heard := make(chan news, 8)
 	s[0].Watch(func(of int, cause error) { heard <- news{0, of, cause} })
-	s[1].Fail("the disk is full")
-	kill(1)
-	if got := <-heard; got.of != 1 || errors.Is(got.cause, bootstrap.ErrExited) {
+	s[1].Fail("the disk is full", -1)
+	s[1].Close()
+	if got := <-heard; got.of != 1 || errors.Is(got.cause, bootstrap.ErrExited) || got.cause.Error() != "the disk is full" {
 		t.Errorf("rank 1 failed, and rank 0 heard %+v", got)
 	}
 }

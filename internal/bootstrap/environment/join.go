@@ -265,9 +265,9 @@ func (s *Source) Watch(down func(rank int, cause error)) {
 
 // Fail says that this rank's program has failed. PMI is not told that it has ended well then, so
 // that process managers that care end the job.
-func (s *Source) Fail(cause string) {
+func (s *Source) Fail(cause string, because int) {
 	s.failed = true
-	s.Source.Fail(cause)
+	s.Source.Fail(cause, because)
 }
 
 // farewell is how long a rank that leaves waits for others.

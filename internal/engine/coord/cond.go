@@ -154,7 +154,17 @@ func (c *cond) fail(err error) {
 	}
 }
 
-func (c *cond) leave() {}
+// leave takes the waiters off the home's list if the program of this rank has returned: a signal is for a waiter of
+// another rank then. Of a rank that leaves the job the home finds out.
+func (c *cond) leave() {
+	if !c.layer.returning {
+		return
+	}
+	for _, serial := range sorted(c.waiters) {
+		c.withdraw(serial)
+	}
+	c.fail(failure.ErrClosed)
+}
 
 // A condHome keeps the list of the waiters of a condition.
 type condHome struct {

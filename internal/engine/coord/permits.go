@@ -20,7 +20,7 @@ type permits struct {
 	asked   list.List[Op]     // that wait for an answer
 	givenUp map[uint32]uint32 // requests that no operation waits for any more: what they asked for
 
-	holds   uint32 // of a lock
+	holds   uint32 // of a lock, or of a semaphore that undoes
 	waiting bool   // for a lock
 	err     error
 }
@@ -35,6 +35,7 @@ func (p *permits) start(now monotime.Time, op *Op) {
 	switch {
 	case p.o.Class == Semaphore && (op.Kind == Acquire || op.Kind == TryAcquire):
 	case p.o.Class == Semaphore && op.Kind == Release:
+		p.holds -= min(p.holds, want) // as the home counts them
 		p.back(want)
 		op.Done = true
 		return
@@ -141,11 +142,9 @@ func (p *permits) event(now monotime.Time, from int, f wire.Event) error {
 		op.OK = granted
 		op.Epoch = v.Epoch
 		op.Died = v.HolderDied
-		if p.o.Class != Semaphore {
-			p.waiting = false
-			if granted {
-				p.holds = uint32(op.N)
-			}
+		p.waiting = false
+		if granted && (p.o.Class != Semaphore || p.o.Undo) {
+			p.holds += uint32(op.N)
 		}
 		p.layer.finish(op, nil)
 	})
@@ -170,12 +169,17 @@ func (p *permits) fail(err error) {
 	p.layer.finishAll(&p.asked, p.err)
 }
 
-// leave gives a lock back that this rank holds. Of a writer that leaves the job the home finds out, as of a death. If
-// only its program has returned, and will not unlock it, this rank tells the home that what the lock guards may be half
-// changed.
+// leave gives back a lock that this rank holds, and the permits of a semaphore that undoes. Of a writer that leaves the
+// job the home finds out, as of a death. If only its program has returned, and will not unlock it, this rank tells the
+// home that what the lock guards may be half changed; and it takes back the requests of goroutines that still wait.
 func (p *permits) leave() {
+	for p.layer.returning && !p.asked.Empty() {
+		op := p.asked.First()
+		p.cancel(op)
+		p.layer.finish(op, failure.ErrClosed)
+	}
 	writes := p.holds == allPermits
-	if p.o.Class == Semaphore || p.holds == 0 || writes && !p.layer.returning {
+	if p.holds == 0 || writes && !p.layer.returning {
 		return
 	}
 	p.tell(wire.PermitEvent{Kind: wire.EventPermitRel, Permits: p.holds, HolderDied: writes})

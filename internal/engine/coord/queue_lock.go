@@ -229,6 +229,10 @@ func (q *queueLock) fail(err error) {
 // rank leaves while it holds the lock. If only its program has returned, and will not unlock it, the rank passes the
 // lock on itself and tells the next holder: what the lock guards may be half changed.
 func (q *queueLock) leave() {
+	if op := q.op; op != nil && q.layer.returning { // a goroutine still waits
+		q.op = nil
+		q.layer.finish(op, failure.ErrClosed)
+	}
 	switch holds := q.state == held || q.state == queued; {
 	case q.err != nil || q.state == idle && q.passedTo < 0:
 	case holds && !q.layer.returning: // the home begins a repair when it hears that this rank has left

@@ -68,7 +68,7 @@ func add(q *Queue, long int, names ...string) {
 			head = wire.Pulled{End: true}.Append(head)
 			payload = make([]byte, long)
 		case "BYE":
-			q.PushLast(wire.Bye{}.Append(head), false)
+			q.PushLast(wire.Bye{}.Append(head), nil, false)
 			continue
 		}
 		q.Push(head, payload, false)

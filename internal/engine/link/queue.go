@@ -85,9 +85,9 @@ func (q *Queue) Push(head, payload []byte, urgent bool) {
 }
 
 // PushLast adds a frame that follows everything that waits now, of whatever class.
-func (q *Queue) PushLast(head []byte, urgent bool) {
-	if q.count > 0 || !q.Direct(head, nil, urgent) {
-		q.add(bulk, head, nil, urgent).last = true
+func (q *Queue) PushLast(head, payload []byte, urgent bool) {
+	if q.count > 0 || !q.Direct(head, payload, urgent) {
+		q.add(bulk, head, payload, urgent).last = true
 	}
 }
 

@@ -1,9 +1,6 @@
 package msg
 
 import (
-	"strings"
-	"unicode"
-
 	"weft/failure"
 	"weft/internal/engine/wire"
 )
@@ -82,17 +79,7 @@ func (l *Layer) onRevoke(from int, f wire.Revoke, reason []byte) {
 		gone = int(f.Gone)
 	}
 	p.pair(from).spread = true
-	p.revoke(&failure.RevokedError{Channel: int(f.Channel), By: int(f.By), Gone: gone, Reason: printable(reason)})
-}
-
-// printable returns what a peer says, without what a terminal would obey.
-func printable(b []byte) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, string(b))
+	p.revoke(&failure.RevokedError{Channel: int(f.Channel), By: int(f.By), Gone: gone, Reason: wire.Reason(reason)})
 }
 
 // Closed returns why nothing can be sent or received here: ErrClosed, a RevokedError or a FrozenError; or nil.

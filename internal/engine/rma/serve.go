@@ -144,7 +144,7 @@ func (p *peer) onFlush(f wire.Flush) {
 		p.result(f.Op, s, 0)
 		return
 	}
-	p.q.PushLast(wire.Result{Status: s, Op: f.Op}.Append(p.q.Head()), p.rings())
+	p.q.PushLast(wire.Result{Status: s, Op: f.Op}.Append(p.q.Head()), nil, p.rings())
 }
 
 // rings reports whether the next answer is to wake a peer that computes. One answer in half as many as the peer may

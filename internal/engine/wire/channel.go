@@ -1,10 +1,25 @@
 package wire
 
+import (
+	"strings"
+	"unicode"
+)
+
 // Nobody stands in a Revoke where no rank has gone.
 const Nobody = 1<<32 - 1
 
-// MaxReason is the longest reason of a Revoke in bytes.
+// MaxReason is the longest reason of a Revoke or a Bye in bytes.
 const MaxReason = 200
+
+// Reason returns the reason that a peer gives, without what a terminal would obey.
+func Reason(b []byte) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, string(b))
+}
 
 // Revoke ends a channel: nothing is sent or received on it any more. By is the rank that found out that its group
 // cannot go on, Gone the rank whose end is the cause, or Nobody. The payload says why, in words. (PROTOCOL §3.4)

@@ -1,17 +1,25 @@
 package wire
 
-// Bye says that its sender leaves the job in good order. (PROTOCOL §5)
-type Bye struct{}
+// Bye says that its sender leaves the job: in good order, or because its program has failed. The payload says why it
+// has failed, in words. (PROTOCOL §5)
+type Bye struct {
+	Failed bool
+}
 
-func (f *Bye) fields(c *codec) *codec { return c.zero(3) }
+func (f *Bye) fields(c *codec) *codec { return c.flag(&f.Failed).zero(2) }
 
-// Append appends the frame to b.
+// Append appends the frame's head to b.
 func (f Bye) Append(b []byte) []byte { return f.fields(write(b, TypeBye)).b }
 
-// ParseBye parses a BYE frame.
-func ParseBye(b []byte) (f Bye, err error) {
-	err = f.fields(read(b, TypeBye)).end()
-	return f, err
+// ParseBye parses a BYE frame. The payload is part of b.
+func ParseBye(b []byte) (f Bye, payload []byte, err error) {
+	c := f.fields(read(b, TypeBye))
+	most := 0
+	if f.Failed {
+		most = MaxReason
+	}
+	payload, err = c.payload(0, most)
+	return f, payload, err
 }
 
 // Done says that its sender's program has ended and that everything that it had sent to the receiver has been accepted:

@@ -47,6 +47,7 @@ const (
 // The lengths in bytes of the heads of frames that have a payload.
 const (
 	DataSize   = 20
+	ByeSize    = 4
 	PieceSize  = 16
 	RevokeSize = 12
 	AttachSize = 8
@@ -59,6 +60,8 @@ const (
 // HeadSize returns the length of the head of a frame that has a payload, by its first byte; 0 for others.
 func HeadSize(t Type) int {
 	switch t {
+	case TypeBye:
+		return ByeSize
 	case TypeData:
 		return DataSize
 	case TypePiece:

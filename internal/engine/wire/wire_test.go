@@ -74,7 +74,7 @@ var samples = []sample{
 	bare(Result{Status: StatusBounds, Op: 1, Value: 2}, ParseResult),
 	bare(Guard{Lock: 1, Epoch: 2}, ParseGuard),
 	bare(Event{Kind: EventToken, Flag: true, Slot: 2, Rank: 3, ID: 4, Phase: 5, Arg: 6, Aux: 7}, ParseEvent),
-	bare(Bye{}, ParseBye),
+	with(Bye{Failed: true}, "why", ParseBye),
 	bare(Done{}, ParseDone),
 	bare(Beat{Ask: true}, ParseBeat),
 	with(Piece{End: true, Token: 4, Off: 1 << 35}, "a piece", ParsePiece),

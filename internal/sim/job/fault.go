@@ -35,7 +35,7 @@ func (s stage) After(d time.Duration, f func()) { s.job.World.After(d, f) }
 func (s stage) Crash(rank int) {
 	p := s.job.Ranks[rank]
 	node := s.members[rank].Node
-	if !p.Crashed() && !node.Closing() {
+	if !p.Crashed() && !node.Leaving() {
 		p.Kill(node.Crash)
 		s.tell(s.departures.Ended(rank))
 	}

@@ -68,14 +68,15 @@ func (r *run) execute(ctx context.Context, m *join.Member, p *Rank, does join.Pr
 	}
 	if r.end = max(r.end, r.job.World.Now()); err == nil {
 		does.Returned()
-		m.Node.Drain(join.ClosePatience) // messages on their way arrive before their receivers leave
-		_ = m.Source.Fence(ctx)          // a context that has ended is no failure of a rank that has returned
+		m.Node.Drain(ctx, join.ClosePatience) // messages on their way arrive before their receivers leave
+		_ = m.Source.Fence(ctx)               // a context that has ended is no failure of a rank that has returned
 	}
 	if p.Crashed() {
 		return
 	}
 	if err != nil {
 		r.fail(fmt.Errorf("rank %d: %w", m.Job.Rank, err))
+		does.Failed(ctx, err)
 	}
 	m.Node.Engine(func(e *engine.Engine) {
 		s := e.Stats()
@@ -98,6 +99,7 @@ type source struct {
 	*run
 	identity bootstrap.Job
 	rank     *Rank
+	failed   error // why its program has failed, or nil
 }
 
 // Of returns the job of a simulated rank.
@@ -147,8 +149,20 @@ func (r *run) tell(news []bootstrap.Notice) {
 
 func (s *source) Answer(state func() string) {}
 
-func (s *source) Fail(cause string) {}
+// Fail tells the other ranks of it when this one has left, as a launcher does.
+func (s *source) Fail(cause string, because int) { s.failed = errors.New(cause) }
 
 func (s *source) Watch(down func(rank int, cause error)) {}
 
-func (s *source) Close() error { return nil }
+func (s *source) Close() error {
+	if s.failed == nil {
+		return nil
+	}
+	for rank, to := range s.job.Ranks {
+		if rank != s.identity.Rank && !to.Ended() && !to.Crashed() {
+			to.Later(func() { s.members[rank].Ended(s.identity.Rank, s.failed) })
+		}
+	}
+	s.tell(s.departures.Ended(s.identity.Rank))
+	return nil
+}
