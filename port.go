@@ -98,6 +98,11 @@ func (q *Port) Send(ctx context.Context, to int, b []byte) error {
 	if q.p.node.Send(q.port, to, b, false) {
 		return nil
 	}
+	return q.send(ctx, to, b)
+}
+
+// send is Send of a message that waits for room, is long, or cannot be sent.
+func (q *Port) send(ctx context.Context, to int, b []byte) error {
 	c := driver.NewCall()
 	defer c.Free()
 	c.Msg.Kind = msg.Send

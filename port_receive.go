@@ -144,6 +144,11 @@ func (q *Port) recvInto(ctx context.Context, from int, buf []byte) (int, int, er
 	if c == nil {
 		return r.N, r.From, err
 	}
+	return q.recvLongInto(ctx, c)
+}
+
+// recvLongInto receives a long message that has been offered to a receive with a buffer.
+func (q *Port) recvLongInto(ctx context.Context, c *driver.Call) (n, from int, err error) {
 	defer c.Free()
 	for err == nil && c.Msg.State == msg.Offered {
 		err = q.fetch(ctx, c)

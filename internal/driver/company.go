@@ -25,16 +25,24 @@ const companion = 16
 
 // enter begins an operation from outside: it takes the lock.
 func (n *Node) enter() {
-	n.turn()
-	n.lock()
+	if n.cfg.Host != nil {
+		n.cfg.Host.Enter()
+	}
+	if !n.mu.TryLock() {
+		n.queue()
+	}
 	n.company.begun++
 }
 
 // lock takes the lock for a goroutine of the program, and shows that it waits for it.
 func (n *Node) lock() {
-	if n.mu.TryLock() {
-		return
+	if !n.mu.TryLock() {
+		n.queue()
 	}
+}
+
+// queue waits for the lock, and shows that.
+func (n *Node) queue() {
 	n.company.lockers.Add(1)
 	n.mu.Lock()
 	n.company.lockers.Add(-1)

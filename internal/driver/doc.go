@@ -14,7 +14,7 @@
 // accessed at once by Direct.
 //
 // How to read it: node.go declares a Node and its parts; message.go, region.go, mailbox.go and
-// coord.go begin operations; progress.go moves packets; waiting.go carries out what
+// coord.go begin operations; progress.go moves packets; straight.go is the short way of a receive; waiting.go carries out what
 // package duty decides; wait.go, reap.go and park.go wait; serve.go is the service; close.go the end. On a simulated
 // machine (Host) hosted.go takes the place of waiting and of the service.
 //

@@ -21,7 +21,9 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 		ok = n.give(p, to, b)
 	}
 	if ok {
-		n.flush(n.clock())
+		if n.eng.Stirred() {
+			n.flush(n.clock())
+		}
 		if n.timeline != nil {
 			n.noteSent(began, p, to, len(b))
 		}
@@ -40,7 +42,9 @@ func (n *Node) SendMore(p *msg.Port, to int, b []byte, next int) (ok, more bool)
 	n.enter()
 	began := n.markSend()
 	if ok = n.give(p, to, b); ok {
-		n.flush(n.clock())
+		if n.eng.Stirred() {
+			n.flush(n.clock())
+		}
 		if n.timeline != nil {
 			n.noteSent(began, p, to, len(b))
 		}
@@ -57,6 +61,12 @@ func (n *Node) SendMore(p *msg.Port, to int, b []byte, next int) (ok, more bool)
 // says why none will come, or which rank has gone; it is nil if one may still come.
 func (n *Node) TryReceive(p *msg.Port, from int, buf []byte) (r Received, ok bool, err error) {
 	n.enter()
+	if n.mayTake(p, from) {
+		if r, ok = n.takeStraight(context.Background(), p, from, buf, 1); ok {
+			n.mu.Unlock()
+			return r, true, nil
+		}
+	}
 	r.Block, r.From = n.next(p, from)
 	for more := true; r.Block == nil && more; {
 		more = n.glance()
@@ -71,7 +81,7 @@ func (n *Node) TryReceive(p *msg.Port, from int, buf []byte) (r Received, ok boo
 		}
 		return r, false, err
 	case n.timeline != nil:
-		n.noteTaken(p, r.Block, r.From)
+		n.noteReceived(0, p, r.From, r.Block.Seq(), len(r.Block.Data()))
 	}
 	if len(r.Block.Data()) <= len(buf) {
 		r.N = copy(buf, r.Block.Data())
@@ -126,6 +136,23 @@ type Received struct {
 // the call instead, with which the caller fetches the bytes, and which it then frees.
 func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (r Received, offered *Call, err error) {
 	n.enter()
+	if n.mayTake(p, from) {
+		looks := n.straight.looks
+		if from == msg.Any && n.transports.network {
+			looks = 1 // it may come another way
+		}
+		if r, ok := n.takeStraight(ctx, p, from, buf, looks); ok {
+			n.mu.Unlock()
+			return r, nil, nil
+		}
+	}
+	return n.receiveCalling(ctx, p, from, buf)
+}
+
+// receiveCalling is Receive by a Call. The lock is held, and given up.
+func (n *Node) receiveCalling(
+	ctx context.Context, p *msg.Port, from int, buf []byte,
+) (r Received, offered *Call, err error) {
 	began := n.mark()
 	c := n.cached.receive
 	if n.cached.receive = nil; c == nil {

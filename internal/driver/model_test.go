@@ -164,6 +164,21 @@ func (w *modelWire) Poll(dst []transport.In) int {
 	return w.lent
 }
 
+func (w *modelWire) Peek(peer int) (from int, pkt []byte, maybe bool) {
+	w.m.touch("Transport.Peek")
+	if len(w.in) == 0 || peer == 0 {
+		return 0, nil, peer == 0
+	}
+	return 1, w.in[0], false
+}
+
+func (w *modelWire) Took() {
+	w.m.touch("Transport.Took")
+	if w.in = w.in[1:]; len(w.in) == 0 {
+		w.urgent = false
+	}
+}
+
 // run is the peer: it answers, and sends what it has to send.
 func (m *model) run() {
 	var pkts [batch]link.Packet

@@ -78,6 +78,7 @@ type Node struct {
 	cached  cachedCalls   // see call.go
 	notices noticesByPort // see notify.go
 
+	straight  straight  // see straight.go
 	receiving receiving // see progress.go
 	sending   sending   // see progress.go
 	scratch   scratch   // see progress.go
@@ -154,6 +155,7 @@ func (n *Node) addTransport(i int, caps transport.Caps) {
 	set.lossy = set.lossy || !caps.Reliable
 	set.network = set.network || !caps.Reliable || caps.Beats
 	n.duty.Costly = set.network
+	n.straight.lookAt(n.transports.all[i], n.cfg.Wait)
 	least := link.Tagged
 	if n.cfg.Least != nil {
 		least = n.cfg.Least(caps)

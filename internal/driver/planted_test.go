@@ -20,4 +20,5 @@ func TestPlanted(t *testing.T) {
 			return nil
 		})
 	}
+	planted.Fails(t, "StraightForever", "^TestStraightEnds$")
 }

@@ -64,6 +64,7 @@ const most = 16
 // receive hands the engine what has arrived. It returns the time, which a flood lets go
 // on, and whether anything had arrived: then react must follow. The lock is held.
 func (n *Node) receive(now monotime.Time) (later monotime.Time, any bool) {
+	n.straight.row = 0
 	since := n.receiving.polled
 	n.receiving.polled = now
 	served := n.eng.RMA.Stats.Served

@@ -43,13 +43,16 @@ func (n *Node) noteSent(began int64, p *msg.Port, to, size int) {
 	})
 }
 
-// noteTaken notes a message that was received without waiting.
-func (n *Node) noteTaken(p *msg.Port, b *msg.Block, from int) {
+// noteReceived notes a message, by its number and size, whose receive began at a time; 0: now.
+func (n *Node) noteReceived(began int64, p *msg.Port, from int, seq uint32, size int) {
 	now := n.timeline.Now()
 	self := n.cfg.Engine.Rank
+	if began == 0 {
+		began = now
+	}
 	n.timeline.Add(timeline.Event{
-		Begin: now, End: now, ID: timeline.MessageID(from, self, p.Channel(), b.Seq()),
-		Size: uint64(len(b.Data())), Peer: int32(from), Kind: timeline.Receive,
+		Begin: began, End: now, ID: timeline.MessageID(from, self, p.Channel(), seq),
+		Size: uint64(size), Peer: int32(from), Kind: timeline.Receive,
 	})
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
@@ -97,6 +98,26 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	}
 	e.active.Add(p.q)
 }
+
+// Straight takes a message into a receive that begins now, straight from its packet, and reports whether it could: see
+// msg.Port.Straight. The port expects a message of the sender (msg.Port.Expects). The packet came over a reliable
+// transport. If Straight could not, nothing has changed, and the packet is for Recv.
+func (e *Engine) Straight(to *msg.Port, from int, pkt, buf []byte) (w msg.Whole, ok bool) {
+	p := e.known(from)
+	if p == nil || p.gone != nil || p.watched || len(e.returnUntold) > 0 {
+		return w, false
+	}
+	if w, ok = to.Straight(from, pkt, buf); ok {
+		received := &p.q.Counts.Received
+		received.Packets++
+		received.Bytes += uint64(len(pkt))
+		e.last = p
+	}
+	return w, ok
+}
+
+// Stirred reports whether there is something to send, or an operation has ended.
+func (e *Engine) Stirred() bool { return !e.active.Empty() || e.Msg.HasFinished() }
 
 // countStranger counts a packet that no peer is known to have sent.
 func (e *Engine) countStranger(pkt []byte) {

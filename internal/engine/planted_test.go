@@ -40,4 +40,10 @@ func TestPlanted(t *testing.T) {
 	for _, bug := range slices.Sorted(maps.Keys(found)) {
 		planted.Fails(t, bug, "^TestScenarios$/^"+found[bug]+"$")
 	}
+	for _, bug := range []string{"StraightUnheard", "StraightPast"} {
+		planted.Find(t, bug, 0, 200, func(seed uint64) error {
+			_, err := playTwins(seed)
+			return err
+		})
+	}
 }

@@ -90,6 +90,20 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 	e.Engine.Recv(now, from, pkt)
 }
 
+// Straight hands a packet over to a receive that begins now. It is noted before it is known whether the engine takes
+// it so, because what the engine sends then is noted, too: if not, the replay fails in the same way.
+func (e *Engine) Straight(to *msg.Port, from int, pkt, buf []byte) (w msg.Whole, ok bool) {
+	if e.tape == nil {
+		return e.Engine.Straight(to, from, pkt, buf)
+	}
+	e.tape.note(Input{Do: "straight", Rank: from, N: len(buf), OK: buf == nil, Bytes: pkt, Ref: Ref{Port: to}})
+	w, ok = e.Engine.Straight(to, from, pkt, buf)
+	if w.Block != nil {
+		e.tape.note(Input{Do: "hold", Ref: Ref{Port: to, Block: w.Block}})
+	}
+	return w, ok
+}
+
 // Since says that the packets handed over next may have come at any time after t.
 func (e *Engine) Since(t monotime.Time) {
 	if e.tape != nil {

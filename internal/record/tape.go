@@ -57,7 +57,7 @@ func (t *tape) note(in Input) {
 		return
 	}
 	t.inputs++
-	if t.inputs >= checkEvery && (in.Do == "recv" || in.Do == "advance") { // noted before they are applied
+	if t.inputs >= checkEvery && (in.Do == "recv" || in.Do == "straight" || in.Do == "advance") { // noted before they are applied
 		t.inputs = 0
 		t.noteState()
 	}
@@ -82,7 +82,7 @@ func (t *tape) number(in *Input) {
 		t.given++
 		t.ops[r.op()] = t.given
 		t.describe(in)
-	case "next", "reserve", "lend":
+	case "next", "reserve", "lend", "hold":
 		t.given++
 		t.blocks[r.Block] = t.given
 	case Fetch, Fetched:

@@ -153,6 +153,18 @@ type Lane interface {
 	Push(header, payload []byte, urgent bool) bool
 }
 
+// A Peeker is a Transport whose packets can be looked at and taken one by one, where a goroutine waits for the next one
+// and need not hand it to the engine. Its methods are called like Poll, and not between Poll and Release.
+type Peeker interface {
+	// Peek lends the first packet that has arrived from a peer, or from any if peer is below zero, with its sender.
+	// The packet stays the first one unless Took follows. Without a packet, maybe says that Poll could return some.
+	// Peers have their turns: packets of one do not keep those of others from being seen.
+	Peek(peer int) (from int, pkt []byte, maybe bool)
+
+	// Took takes the packet that Peek has lent, whose loan ends.
+	Took()
+}
+
 // Memory is access to a peer's memory without the peer's help. Its methods
 // may be called by any goroutine.
 //

@@ -12,6 +12,7 @@
 //	the service                                      rings for every packet if waiters sleep, else for urgent ones
 //
 // A goroutine that stops polling, or comes back from sleep, ends its wait with Rest or Left, which see to that.
+// A goroutine that looks only while it has the lock need not be a Waiter, if none of these would change: Glance.
 //
 // A Waiter is a goroutine that waits for a call, or polls memory:
 //

@@ -137,6 +137,7 @@ func ofWaiter(i int) []move {
 	}
 	return []move{
 		{0, " begins", func(w *world) bool { return w.at[i] == outside && !w.closed }, begin(0)},
+		{0, " glances", func(w *world) bool { return w.at[i] == outside && !w.closed }, func(w *world) { w.r.Glance() }},
 		{0, " begins late", func(w *world) bool {
 			return w.at[i] == outside && !w.closed && w.r.CountsStreak()
 		}, begin(monotime.Time(lull) + 1)},

@@ -119,6 +119,17 @@ func (r *Roster) Begin(w *Waiter, now monotime.Time) Action {
 	return r.poll(w)
 }
 
+// Glance says that a goroutine looks for a packet while it has the lock, and will not give the lock back before it
+// has one or begins to wait. It reports whether it may do so in place of a Begin and a Left: no other goroutine polls,
+// sleeps or has been woken, so neither event would change the doorbell, or which goroutine is on duty.
+func (r *Roster) Glance() bool {
+	if r.poller != nil || r.asleep > 0 || r.waking > 0 || r.NoPolling || r.closed {
+		return false
+	}
+	r.polls++
+	return true
+}
+
 // poll makes a waiter the one that polls. No goroutine need be woken for what it sees.
 func (r *Roster) poll(w *Waiter) Action {
 	r.poller = w

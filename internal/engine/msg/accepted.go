@@ -44,12 +44,14 @@ func (p *Port) accepted(d *pair, e uint32) {
 	p.unacked -= int(e - d.base)
 	for d.base != e {
 		en := d.entry(d.base)
-		d.inFlight -= en.size()
-		d.queued -= en.size()
+		size := en.size()
+		d.inFlight -= size
+		d.queued -= size
 		if en.block != nil {
 			p.send.put(en.block)
+		} else {
+			p.offers = append(p.offers, en.offer)
 		}
-		*en = entry{}
 		d.base++
 	}
 	if less(d.asked, e) {

@@ -28,7 +28,7 @@ func (p *Port) Commit(to int, b *Block) {
 		p.append(d, entry{block: b}, len(b.mem))
 		return
 	}
-	*p.number(d, len(b.mem)) = entry{block: b}
+	p.number(d, len(b.mem)).block = b
 	p.gone(d, len(b.mem))
 }
 

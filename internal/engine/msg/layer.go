@@ -78,6 +78,9 @@ func (l *Layer) Finished() *Op {
 	return l.done.Pop()
 }
 
+// HasFinished reports whether Finished would return an operation.
+func (l *Layer) HasFinished() bool { return !l.done.Empty() }
+
 // Recv handles one frame from a peer. The frame is borrowed. Bad ones are
 // refused with an error and change nothing.
 func (l *Layer) Recv(now monotime.Time, from int, frame []byte) error {

@@ -32,10 +32,22 @@ func (p *Port) announce(d *pair, op *Op) bool {
 	n.token = max(n.token+1, 1)
 	op.token = n.token
 	n.sends.Push(&op.link, op)
-	o := Offer{Token: n.token, Total: len(op.Buf), Mem: op.Mem, Addr: op.Addr}
+	o := p.newOffer()
+	*o = Offer{Token: n.token, Total: len(op.Buf), Mem: op.Mem, Addr: op.Addr}
 	p.append(d, entry{offer: o}, 1<<minClass)
 	op.Seq = d.next - 1
 	return true
+}
+
+// newOffer returns memory for what is announced: of an announcement that was acknowledged, if there is one.
+func (p *Port) newOffer() *Offer {
+	last := len(p.offers) - 1
+	if last < 0 {
+		return new(Offer)
+	}
+	o := p.offers[last]
+	p.offers = p.offers[:last]
+	return o
 }
 
 // onRTS queues the announcement of a long message like a message. It takes

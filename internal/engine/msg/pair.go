@@ -49,12 +49,17 @@ type pair struct {
 	spread bool // it knows that the channel has been revoked
 }
 
-// pair returns the state of a peer, which is made when first needed.
-func (p *Port) pair(rank int) *pair {
+// known returns the state of a peer, or nil if none has been needed.
+func (p *Port) known(rank int) *pair {
 	if d := p.lastPair; d != nil && d.rank == rank {
 		return d
 	}
-	d := p.pairs[rank]
+	return p.pairs[rank]
+}
+
+// pair returns the state of a peer, which is made when first needed.
+func (p *Port) pair(rank int) *pair {
+	d := p.known(rank)
 	if d == nil {
 		d = &pair{port: p, rank: rank, q: p.layer.queue(rank), entries: make([]entry, 1), credit: firstCredit}
 		p.pairs[rank] = d
@@ -161,7 +166,7 @@ func (s standing) isOwed() bool { return s == owed || s == owedLong }
 // An entry is one message that has not been acknowledged.
 type entry struct {
 	block *Block // nil: a long message, announced by offer
-	offer Offer
+	offer *Offer
 	after uint32 // the last operation on the peer's memory that it must not overtake
 }
 

@@ -85,8 +85,10 @@ func (p *pool) room() int { return p.limit - p.used }
 
 // get returns a block for a message of n bytes. The caller has made sure that
 // it fits, or means to exceed the limit.
-func (p *pool) get(n int) *Block {
-	c := class(n)
+func (p *pool) get(n int) *Block { return p.take(class(n), n) }
+
+// take is get for a class that the message fits.
+func (p *pool) take(c, n int) *Block {
 	p.used += 1 << c
 	b := p.free[c]
 	if b == nil {

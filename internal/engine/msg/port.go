@@ -39,10 +39,11 @@ type Port struct {
 
 	// Sending.
 	send    pool
-	starved []*pair // pairs with operations that wait for room in send, in order
-	alone   bool    // no goroutine waits for one of these operations
-	unacked int     // messages that have not been acknowledged
-	unasked []*pair // pairs that have transmitted since an acknowledgement was asked for
+	offers  []*Offer // memory for announcements; see newOffer
+	starved []*pair  // pairs with operations that wait for room in send, in order
+	alone   bool     // no goroutine waits for one of these operations
+	unacked int      // messages that have not been acknowledged
+	unasked []*pair  // pairs that have transmitted since an acknowledgement was asked for
 
 	freezing freezing // see fence.go
 

@@ -37,7 +37,7 @@ func (p *Port) first(peer int) *Block {
 	if peer == Any {
 		return p.arrived.First()
 	}
-	if d := p.pairs[peer]; d != nil {
+	if d := p.known(peer); d != nil {
 		return d.arrived.First()
 	}
 	return nil

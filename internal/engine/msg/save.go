@@ -154,7 +154,7 @@ func (p *Port) restorePeer(s *savedPeer) {
 	d.told = s.expected
 	for _, m := range s.sent {
 		if m.announced {
-			*p.number(d, 1<<minClass) = entry{offer: Offer{Token: m.token, Total: m.n}, after: d.q.Last()}
+			*p.number(d, 1<<minClass) = entry{offer: &Offer{Token: m.token, Total: m.n}, after: d.q.Last()}
 			continue
 		}
 		block := p.send.get(m.n)

@@ -96,17 +96,19 @@ func (p *Port) keepsFar() bool { return p.send.limit >= 2*MaxFar }
 
 // give sends a short message if there is room for it.
 func (p *Port) give(d *pair, b []byte) bool {
-	if !p.hasRoom(d, len(b)) {
+	c := class(len(b))
+	size := 1 << c
+	if !p.hasRoom(d, size) {
 		return false
 	}
-	direct := p.direct(d, b, 1<<class(len(b)))
-	block := p.send.get(len(b))
-	copy(block.mem, b)
+	direct := p.direct(d, b, size)
+	block := p.send.take(c, len(b))
+	copyBytes(block.mem, b)
 	if direct {
-		*p.number(d, len(block.mem)) = entry{block: block}
-		p.gone(d, len(block.mem))
+		p.number(d, size).block = block
+		p.gone(d, size)
 	} else {
-		p.append(d, entry{block: block}, len(block.mem))
+		p.append(d, entry{block: block}, size)
 	}
 	return true
 }
@@ -127,7 +129,7 @@ func (p *Port) HasRoom(to, n int) bool {
 		return false
 	}
 	d := p.pair(to)
-	return d.waiting.Empty() && p.hasRoom(d, n)
+	return d.waiting.Empty() && p.hasRoom(d, 1<<class(n))
 }
 
 // direct transmits a message before it is numbered and kept, if no message before it is held and the transport takes it
@@ -138,8 +140,9 @@ func (p *Port) direct(d *pair, b []byte, size int) bool {
 		return false
 	}
 	ask := d.sent+1-d.asked >= window/4 || d.askBytes+size > p.send.limit/8
-	f := &wire.Data{AckReq: ask, Channel: p.channel, Seq: d.next, Ack: d.expected, Total: uint32(len(b))}
-	if !d.q.Direct(f.Append(d.q.Head()), b, ask) {
+	head := d.q.Head()[:wire.DataSize]
+	wire.PutWhole((*[wire.DataSize]byte)(head), p.channel, d.next, d.expected, uint32(len(b)), ask)
+	if !d.q.Direct(head, b, ask) {
 		return false
 	}
 	d.told = d.expected
@@ -162,22 +165,22 @@ func (p *Port) Give(to int, b []byte) bool {
 	return (len(b) <= MaxEager || len(b) <= p.eager(d)) && d.waiting.Empty() && p.give(d, b)
 }
 
-// hasRoom reports whether a message to a peer can be kept. One peer gets at most
+// hasRoom reports whether a message to a peer that takes size bytes can be kept. One peer gets at most
 // half of the buffer, so that a peer that does not receive cannot stop the traffic
 // to all others.
-func (p *Port) hasRoom(d *pair, n int) bool {
-	return d.next-d.base < window && (d.queued == 0 || d.queued+1<<class(n) <= p.send.limit/2) && p.send.fits(n, 0)
+func (p *Port) hasRoom(d *pair, size int) bool {
+	return d.next-d.base < window && (d.queued == 0 || d.queued+size <= p.send.limit/2) && size <= p.send.room()
 }
 
 // reserve returns a block for a message to a peer, or nil if there is no room.
 func (p *Port) reserve(d *pair, n int) *Block {
-	if !p.hasRoom(d, n) {
+	if !p.hasRoom(d, 1<<class(n)) {
 		return nil
 	}
 	return p.send.get(n)
 }
 
-// number takes the next number and returns its entry, to be filled in.
+// number takes the next number and returns its entry, whose block or offer is to be filled in.
 func (p *Port) number(d *pair, size int) *entry {
 	if int(d.next-d.base) == len(d.entries) {
 		d.growEntries()
@@ -187,7 +190,9 @@ func (p *Port) number(d *pair, size int) *entry {
 	d.queued += size
 	p.layer.Stats.Sent++
 	d.q.Counts.Sent.Messages++
-	return d.entry(d.next - 1)
+	e := d.entry(d.next - 1)
+	e.after = 0
+	return e
 }
 
 // append numbers an entry and transmits it unless it must be held.

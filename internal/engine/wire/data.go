@@ -12,16 +12,32 @@ type Data struct {
 	Off     uint32
 }
 
-// Append appends the frame's head to b. It is the hottest of all, so it writes
-// whole words.
+// ackReq is the flag AckReq in the first word of a frame.
+const ackReq = 1 << 8
+
+// dataStart returns the first word of a frame without AckReq.
+func dataStart(channel uint16, seq uint32) uint64 {
+	return uint64(TypeData) | uint64(channel)<<16 | uint64(seq)<<32
+}
+
+// Append appends the frame's head to b.
 func (f *Data) Append(b []byte) []byte {
-	first := uint64(TypeData) | uint64(f.Channel)<<16 | uint64(f.Seq)<<32
-	if f.AckReq {
-		first |= 1 << 8
+	var head [DataSize]byte
+	PutWhole(&head, f.Channel, f.Seq, f.Ack, f.Total, f.AckReq)
+	order.PutUint32(head[16:], f.Off)
+	return append(b, head[:]...)
+}
+
+// PutWhole writes the head of the frame of a whole message, of total bytes. It is the hottest of all, so it writes whole
+// words, and there is no Data.
+func PutWhole(b *[DataSize]byte, channel uint16, seq, ack, total uint32, ask bool) {
+	first := dataStart(channel, seq)
+	if ask {
+		first |= ackReq
 	}
-	b = order.AppendUint64(b, first)
-	b = order.AppendUint64(b, uint64(f.Ack)|uint64(f.Total)<<32)
-	return order.AppendUint32(b, f.Off)
+	order.PutUint64(b[:], first)
+	order.PutUint64(b[8:], uint64(ack)|uint64(total)<<32)
+	order.PutUint32(b[16:], 0)
 }
 
 // Parse parses a DATA frame.
@@ -44,4 +60,18 @@ func (f *Data) Parse(b []byte) (payload []byte, err error) {
 	f.Total = uint32(second >> 32)
 	f.Off = u32(b, 16)
 	return b[DataSize:], nil
+}
+
+// TakeWhole parses a frame if it is the whole message of a number on a channel, and reports whether it is. It is what
+// PutWhole has written: it compares a word, and so takes less than Parse. The message follows the head.
+func TakeWhole(b []byte, channel uint16, seq uint32) (ack uint32, ask, ok bool) {
+	if len(b) < DataSize {
+		return 0, false, false
+	}
+	first := u64(b, 0)
+	second := u64(b, 8)
+	if first&^ackReq != dataStart(channel, seq) || second>>32 != uint64(len(b)-DataSize) || u32(b, 16) != 0 {
+		return 0, false, false
+	}
+	return uint32(second), first&ackReq != 0, true
 }

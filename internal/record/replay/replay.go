@@ -79,6 +79,7 @@ type player struct {
 	blocks  map[int]*msg.Block
 	regions map[uint32]*rma.Region
 	objects []*coord.Object
+	taken   *msg.Block // by the last "straight"
 	packets [64]link.Packet
 	scratch []byte // the buffers of all operations
 	kept    int    // bytes of regions
@@ -138,7 +139,7 @@ func (p *player) play(in record.Input) (err error) {
 		p.Engine.Taken(in.Now, in.Rank, in.N, in.M, p.packets[:])
 	case "finished":
 		err = p.finished(&in)
-	case "next", "reserve", "lend":
+	case "next", "reserve", "lend", "hold":
 		err = p.lend(&in)
 	case "open", "object", "expose", "mailbox", "put":
 		err = p.make(&in)
@@ -277,6 +278,8 @@ func (p *player) call(in *record.Input) error {
 		return e.Repeat(*in)
 	case in.Do == "thaw":
 		_ = e.Thaw(r.Port) // what failed in the recorded run fails again
+	case in.Do == "straight":
+		p.straight(in)
 	case in.Do == "restore":
 		_ = e.Restore(r.Port, in.Bytes) // the same
 	case in.Do == "give":
@@ -295,6 +298,16 @@ func (p *player) call(in *record.Input) error {
 		return e.Repeat(*in)
 	}
 	return nil
+}
+
+// straight hands a packet over to a receive without an operation.
+func (p *player) straight(in *record.Input) {
+	var buf []byte
+	if !in.OK {
+		buf = make([]byte, in.N)
+	}
+	w, _ := p.Engine.Straight(in.Ref.Port, in.Rank, in.Bytes, buf)
+	p.taken = w.Block
 }
 
 // connect makes a peer reachable. The player stands for its lane.
@@ -336,6 +349,8 @@ func (p *player) lend(in *record.Input) error {
 		b = r.Msg.Block
 	case r.Port == nil:
 		return record.ErrDamaged
+	case in.Do == "hold":
+		b = p.taken
 	case in.Do == "next":
 		what = "the next message"
 		b, _ = r.Port.Next(in.Rank)

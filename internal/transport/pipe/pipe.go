@@ -43,6 +43,9 @@ type Transport struct {
 	out  transport.PeerTable[queue] // to each peer
 	in   atomic.Pointer[[]*queue]   // replaced, never changed
 	lent []loan
+
+	first int    // the place in in of the queue before the one with which the next Peek begins
+	seen  *queue // whose packet Peek has lent
 }
 
 // loan is what the last Poll took from one queue.
@@ -166,6 +169,26 @@ func (t *Transport) Release() {
 	}
 	t.lent = t.lent[:0]
 }
+
+// Peek lends the first packet of a peer.
+func (t *Transport) Peek(peer int) (from int, pkt []byte, maybe bool) {
+	all := *t.in.Load()
+	at := t.first
+	for range all {
+		if at++; at >= len(all) {
+			at = 0
+		}
+		if q := all[at]; (peer < 0 || q.from == peer) && q.len() > 0 {
+			t.first = at
+			t.seen = q
+			return q.from, q.slot[q.head.Load()%slots], false
+		}
+	}
+	return 0, nil, false
+}
+
+// Took takes the packet that Peek has lent.
+func (t *Transport) Took() { t.seen.head.Add(1) }
 
 // Forget does nothing: ranks of one process live and die together.
 func (t *Transport) Forget(peer int) {}

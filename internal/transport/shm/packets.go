@@ -138,6 +138,32 @@ func (t *Transport) Poll(dst []transport.In) int {
 	return n
 }
 
+// Peek lends the first packet of a peer that has a ring of its own.
+func (t *Transport) Peek(peer int) (from int, pkt []byte, maybe bool) {
+	at := t.first
+	for range t.active {
+		if at++; at >= len(t.active) {
+			at = 0
+		}
+		in := t.active[at]
+		if peer >= 0 && in.rank != peer {
+			continue
+		}
+		if pkt, ok := in.c.Peek(0); ok {
+			t.first = at
+			t.seen = len(pkt)
+			return in.rank, pkt, false
+		}
+		if peer >= 0 {
+			return 0, nil, false
+		}
+	}
+	return 0, nil, peer >= 0 || !t.inbox.Idle() || t.seg.claims().Load() != t.claims
+}
+
+// Took takes the packet that Peek has lent. The next look begins behind its ring.
+func (t *Transport) Took() { t.active[t.first].c.Take(1, t.seen) }
+
 // findRings looks for rings that have been claimed.
 func (t *Transport) findRings() {
 	have := map[int]bool{}

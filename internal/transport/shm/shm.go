@@ -65,7 +65,8 @@ type Transport struct {
 	listed atomic.Pointer[[]*incoming] // active, for Pending
 	claims uint64
 	lent   int // packets of the inbox that are on loan
-	first  int // the ring before the one with which the next Poll begins
+	first  int // the ring before the one with which the next Poll or Peek begins; or the one whose packet Peek has lent
+	seen   int // bytes of that packet
 }
 
 // A peer is another process whose segment is mapped here.

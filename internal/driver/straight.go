@@ -1,0 +1,84 @@
+package driver
+
+import (
+	"context"
+
+	"weft/internal/counters"
+	"weft/internal/engine/msg"
+	"weft/internal/interleave"
+	"weft/internal/sys"
+	"weft/internal/transport"
+)
+
+// straight is the short way of a receive. Before it begins to wait, the receiving goroutine looks at the packets of one
+// transport. A packet that is the next whole message of its port is copied into the program's memory, and no Call is
+// made. Everything else takes the general way: other packets, other transports, timers, and other goroutines.
+//
+// The short way is taken only where the general way would do the same, and would wake nobody: the engine and package
+// duty say so. The goroutine keeps the lock meanwhile, but only while no other wants it.
+type straight struct {
+	peeker transport.Peeker // nil: no transport can be looked at so
+	looks  int              // of a goroutine that waits
+	row    int              // messages that were taken so since all transports were looked at
+}
+
+// inARow is how many messages are taken the short way before all transports, and the timers, have their turn.
+const inARow = 64
+
+// lookAt makes a transport the one whose packets are looked at, if that is possible.
+func (s *straight) lookAt(t transport.Transport, w Waiting) {
+	p, ok := t.(transport.Peeker)
+	if !ok || !t.Caps().Reliable {
+		return
+	}
+	s.peeker = p
+	if s.looks = 1; w.Budget > 0 && w.Yields == 0 && !w.InProcess {
+		s.looks = interleave.Brief(glances)
+	}
+}
+
+// mayTake reports whether a receive may take the short way now. The lock is held.
+func (n *Node) mayTake(p *msg.Port, from int) bool {
+	s := &n.straight
+	return s.peeker != nil && s.row < inARow && p.Expects(from) &&
+		!n.eng.Stirred() && !n.eng.Blocked() && n.company.waits.Load() == 0 && !n.life.closing.Load() && n.duty.Glance()
+}
+
+// takeStraight receives the next message the short way, and reports whether it did. It looks so many times. The lock
+// is held.
+func (n *Node) takeStraight(ctx context.Context, p *msg.Port, from int, buf []byte, looks int) (r Received, ok bool) {
+	s := &n.straight
+	began := n.mark()
+	for made := 0; ; {
+		sender, pkt, maybe := s.peeker.Peek(from)
+		if pkt != nil {
+			w, ok := n.eng.Straight(p, sender, pkt, buf)
+			if ok {
+				s.peeker.Took()
+				s.row++
+				n.tookStraight(p, sender, made, began, w)
+			}
+			return Received{sender, w.N, w.Block}, ok
+		}
+		made++
+		if maybe || made >= looks || n.company.lockers.Load() > 0 || made == 1 && ctx.Err() != nil {
+			return r, false
+		}
+		sys.Pause() // the peer may run on the other half of this core
+	}
+}
+
+// tookStraight does what is due after a message was taken at the last of some looks. The lock is held.
+func (n *Node) tookStraight(p *msg.Port, from, looks int, began int64, w msg.Whole) {
+	if looks > 0 { // it has waited
+		waits := &n.stats.page.Node.Waits[counters.Receive]
+		waits.Count++
+		waits.Polled += uint64(n.waiting.looked(looks))
+	}
+	if n.eng.Stirred() {
+		n.flush(n.clock())
+	}
+	if n.timeline != nil {
+		n.noteReceived(began, p, from, w.Seq, w.N)
+	}
+}
