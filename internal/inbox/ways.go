@@ -49,7 +49,7 @@ func (t *Ways) Attach(peer *driver.Peer, name string, found rma.Found, mapped *t
 // forget drops the ways to mailboxes whose memory has been taken back. It does so when there
 // are twice as many ways as were left the last time. t.mu is held.
 func (t *Ways) forget() {
-	const few = 64
+	const few = 16
 	if len(t.ways) < max(t.sweep, few) {
 		return
 	}
