@@ -17,7 +17,7 @@ const mostListed = 100
 func (n *Node) Report() waitgraph.Report {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	r := waitgraph.Report{Rank: n.cfg.Engine.Rank, Gone: n.eng.Departed()}
+	r := waitgraph.Report{Rank: n.cfg.Engine.Rank, Gone: n.eng.Departed(), Done: n.life.closing.Load()}
 	if n.life.closed {
 		return r
 	}

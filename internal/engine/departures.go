@@ -79,7 +79,7 @@ func (e *Engine) tellDone() {
 		switch {
 		case p.gone != nil:
 		case e.Msg.Drained(p.rank) && e.RMA.Drained(p.rank):
-			p.q.Push(wire.Done{}.Append(p.q.Head()), nil, true)
+			p.q.PushLast(wire.Done{}.Append(p.q.Head()), nil, true)
 		default:
 			keep = append(keep, p)
 		}

@@ -49,3 +49,36 @@ func TestEndBeforePathIsKnown(t *testing.T) {
 		})
 	}
 }
+
+// What a rank has accepted is acknowledged before it says that its program has returned, however many channels there
+// are: a peer that has heard of the return takes no acknowledgements any more, and would report messages as not
+// delivered.
+func TestReturnFollowsAcknowledgements(t *testing.T) {
+	c := &cluster{t: t, now: 1}
+	for rank := range 2 {
+		c.engines = append(c.engines, New(Config{
+			Rank: rank, Size: 2, Job: 1, Secret: make([]byte, 32), Incarnation: uint64(rank + 1), Rand: func() uint64 { return 1 },
+		}))
+	}
+	sender := c.engines[0]
+	receiver := c.engines[1]
+	sender.Connect(c.now, 1, Path{MTU: 4096})
+	receiver.Connect(c.now, 0, Path{MTU: 4096})
+	const channels = 40
+	for channel := range uint16(channels) {
+		from, err := sender.Msg.Open(channel, msg.Config{})
+		to, err2 := receiver.Msg.Open(channel, msg.Config{})
+		if err != nil || err2 != nil || !from.Give(1, []byte("hello")) {
+			t.Fatal(err, err2)
+		}
+		c.settle()
+		b, _ := to.Next(msg.Any)
+		to.Release(b)
+		to.Close()
+	}
+	receiver.Return()
+	c.settle()
+	if left := sender.Msg.Backlog(); len(left) != 0 || len(sender.Departures()) != 1 {
+		t.Errorf("not delivered: %+v; departures: %+v", left, sender.Departures())
+	}
+}

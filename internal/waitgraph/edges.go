@@ -114,6 +114,8 @@ func (g *Graph) Doing(rank int) string {
 	switch {
 	case r.Silent:
 		return "does not answer: is it stopped?"
+	case len(r.Waits) == 0 && r.Done:
+		return "has returned"
 	case len(r.Waits) == 0:
 		return ""
 	}

@@ -23,6 +23,7 @@ type Report struct {
 	PID     int      `json:",omitempty"`
 	Ended   string   `json:",omitempty"` // why it is not there any more
 	Silent  bool     `json:",omitempty"` // it did not answer: stopped, or it never gives others its processor
+	Done    bool     `json:",omitempty"` // its program has returned, or it has left the job
 	Waits   []Wait   `json:",omitempty"` // one for each goroutine
 	More    int      `json:",omitempty"` // goroutines that wait, too
 	Objects []Object `json:",omitempty"`
@@ -295,7 +296,11 @@ func (g *Graph) WriteText(out io.Writer) error {
 		case r.Silent:
 			fmt.Fprintf(w, "%d\t%s\t%d\tdoes not answer: is it stopped?\t\t\n", r.Rank, r.Host, r.PID)
 		case len(r.Waits) == 0:
-			fmt.Fprintf(w, "%d\t%s\t%d\tnothing: it computes, or waits outside weft\t\t%s\n", r.Rank, r.Host, r.PID, holds)
+			doing := "it computes, or waits outside weft"
+			if r.Done {
+				doing = "its program has returned, or it has left the job"
+			}
+			fmt.Fprintf(w, "%d\t%s\t%d\tnothing: %s\t\t%s\n", r.Rank, r.Host, r.PID, doing, holds)
 		}
 		for i, wait := range r.Waits {
 			since := time.Duration(wait.Seconds * float64(time.Second)).Round(time.Millisecond).String()

@@ -100,3 +100,17 @@ func FuzzReports(f *testing.F) {
 		}
 	})
 }
+
+// TestReturned: a rank whose program has returned is not said to compute.
+func TestReturned(t *testing.T) {
+	var text strings.Builder
+	g := New([]Report{{}, {Done: true}})
+	if err := g.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(text.String(), "\n")
+	if !strings.Contains(lines[1], "it computes") || !strings.Contains(lines[2], "its program has returned") ||
+		g.Doing(0) != "" || g.Doing(1) != "has returned" {
+		t.Errorf("%q", lines)
+	}
+}
