@@ -49,6 +49,12 @@ type Config struct {
 	// counts. A direction begins with 16 KiB, and grows when it has been full.
 	Buffer int
 
+	// Plain allows connections of this host that go over the Unix socket itself, a [PlainConn], where there can be no
+	// shared memory. A listener that can make none (memfd_create is denied to its process, or it has a limit of file
+	// sizes) takes diallers whose Config allows it, too. And it takes clients that do not speak this protocol, such as
+	// curl --unix-socket, if they speak first.
+	Plain bool
+
 	// Backlog is the number of connections that may wait for Accept; further connections wait in the
 	// kernel's queue. Zero and negative values mean 128.
 	Backlog int

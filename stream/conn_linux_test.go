@@ -16,7 +16,17 @@ func pair(t testing.TB, cfg *Config) (dialled, accepted *Conn) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	return connect(t, l, func() (*Conn, error) { return cfg.dialPath(t.Context(), l.Addr().String()) })
+	return connect(t, l, func() (*Conn, error) { return dialShared(t, cfg, l.Addr().String()), nil })
+}
+
+// dialShared dials a listener of this host, and expects shared memory.
+func dialShared(t testing.TB, cfg *Config, address string) *Conn {
+	t.Helper()
+	c, err := cfg.Dial(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.(*Conn)
 }
 
 // configs are the ways to wait.

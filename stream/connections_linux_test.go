@@ -65,10 +65,7 @@ func TestIdleRingsShrink(t *testing.T) {
 	before := status(t, "RssShmem")
 	var dialled, accepted []*Conn
 	for range n {
-		c, err := new(Config).dialPath(t.Context(), l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := dialShared(t, new(Config), l.Addr().String())
 		defer c.Close()
 		a, err := l.Accept()
 		if err != nil {

@@ -70,7 +70,8 @@
 //
 // # Limits
 //
-// Both ends must use this package. On one host the Unix socket itself carries no data, and between
+// Both ends must use this package, unless Config.Plain lets a listener of one host take others over its Unix socket.
+// Otherwise that socket carries no data, and between
 // hosts a listener does not answer a TLS client of another package in the way that the client
 // expects. The command weft proxy joins these connections to TCP and Unix sockets for other programs.
 //

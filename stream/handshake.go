@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -35,7 +36,11 @@ const (
 	welcome  = 0 // the connection is made
 	stranger = 1 // the dialler is not allowed
 	wanting  = 2 // the listener has no memory or descriptor left: the second number is its errno
+	plain    = 3 // the listener can make no memory: the connection is the socket itself
 )
+
+// takesPlain is in a hello, in the place of the buffer's size, if the dialler takes the socket itself.
+const takesPlain = 1
 
 // record returns a record. The dialler sends the length of its metadata as the status, and zero as the buffer.
 func record(status, buffer uint32) []byte {
@@ -54,8 +59,8 @@ func parseRecord(b []byte) (status, buffer uint32, err error) {
 
 // dialPath connects to the Listener at a Unix socket. It tries again if the listener dropped the
 // connection to make room for another handshake.
-func (cfg *Config) dialPath(ctx context.Context, address string) (*Conn, error) {
-	var c *Conn
+func (cfg *Config) dialPath(ctx context.Context, address string) (net.Conn, error) {
+	var c net.Conn
 	err := handshake.Retry(ctx.Done(), func() (cut bool, err error) {
 		c, cut, err = cfg.dial(ctx, address)
 		return cut && ctx.Err() == nil, err
@@ -68,7 +73,7 @@ func (cfg *Config) dialPath(ctx context.Context, address string) (*Conn, error) 
 
 // dial tries once. cut reports that the listener has hung up, as it does when it has too many
 // handshakes in progress.
-func (cfg *Config) dial(ctx context.Context, address string) (c *Conn, cut bool, err error) {
+func (cfg *Config) dial(ctx context.Context, address string) (_ net.Conn, cut bool, err error) {
 	metadata, err := metadataOf(ctx)
 	if err != nil {
 		return nil, false, err
@@ -79,7 +84,12 @@ func (cfg *Config) dial(ctx context.Context, address string) (c *Conn, cut bool,
 		return nil, false, err
 	}
 	sock := conn.(*net.UnixConn)
+	var c *Conn
+	local := Addr{address, Peer{os.Getpid(), os.Geteuid()}}
 	peer, memory, buffer, err := cfg.greet(ctx, sock, metadata)
+	if err == nil && memory == nil {
+		return &PlainConn{Conn: sock, local: local, remote: Addr{address, peer}}, false, nil
+	}
 	if err == nil {
 		if c, err = newConn(sock, memory, buffer, true, cfg); err != nil {
 			sys.Unmap(memory)
@@ -89,12 +99,12 @@ func (cfg *Config) dial(ctx context.Context, address string) (c *Conn, cut bool,
 		sock.Close()
 		return nil, errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE), err
 	}
-	c.local = Addr{address, Peer{os.Getpid(), os.Geteuid()}}
+	c.local = local
 	c.remote = Addr{address, peer}
 	return c, false, nil
 }
 
-// greet runs the dialler's side of the handshake.
+// greet runs the dialler's side of the handshake. There is no memory if the connection is the socket itself.
 func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn, metadata []byte) (
 	peer Peer, memory []byte, buffer int, err error,
 ) {
@@ -109,7 +119,7 @@ func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn, metadata []byt
 	var answer [recordBytes]byte
 	n := 0
 	fd := -1
-	hello := append(record(uint32(len(metadata)), 0), metadata...)
+	hello := append(record(uint32(len(metadata)), cfg.takes()), metadata...)
 	if err = sys.SendFD(sock, hello, -1); err == nil || errors.Is(err, syscall.EPIPE) {
 		n, fd, err = sys.RecvFD(sock, answer[:]) // a listener that refuses may answer and hang up before the hello
 	}
@@ -117,12 +127,30 @@ func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn, metadata []byt
 		err = context.Cause(ctx)
 	}
 	stop()
-	if err == nil {
+	switch {
+	case err == nil && cfg.Plain && bytes.Equal(answer[:n], record(plain, 0)):
+		closeFD(fd)
+	case err == nil:
 		memory, buffer, err = accept(answer[:n], fd)
-	} else if fd >= 0 {
-		sys.CloseFD(fd)
+	default:
+		closeFD(fd)
 	}
 	return peer, memory, buffer, err
+}
+
+// takes returns what a hello says of the socket itself.
+func (cfg *Config) takes() uint32 {
+	if cfg.Plain {
+		return takesPlain
+	}
+	return 0
+}
+
+// closeFD closes a descriptor that came with a record, if one did.
+func closeFD(fd int) {
+	if fd >= 0 {
+		sys.CloseFD(fd)
+	}
 }
 
 // accept maps the memory whose descriptor came with an answer. It owns the descriptor.
@@ -136,9 +164,7 @@ func accept(answer []byte, fd int) (memory []byte, size int, err error) {
 	}
 	switch {
 	case err != nil:
-		if fd >= 0 {
-			sys.CloseFD(fd)
-		}
+		closeFD(fd)
 		return nil, 0, err
 	case fd < 0:
 		return nil, 0, fmt.Errorf(
@@ -172,56 +198,4 @@ func refusal(status, number uint32) error {
 func credentials(sock *net.UnixConn) (Peer, error) {
 	pid, uid, err := sys.Credentials(sock)
 	return Peer{PID: pid, UID: uid}, err
-}
-
-// welcome runs the listener's side of the handshake. The socket has a deadline until admit, after
-// which the connection is no longer dropped for others.
-func (cfg *Config) welcome(sock *net.UnixConn, path string, admit func() error) (*Conn, error) {
-	peer, err := credentials(sock)
-	if err != nil {
-		return nil, err
-	}
-	if err := cfg.allow(peer); err != nil {
-		_ = sys.SendFD(sock, record(stranger, 0), -1)
-		return nil, err
-	}
-	var hello [recordBytes]byte
-	if _, err := io.ReadFull(sock, hello[:]); err != nil {
-		return nil, err
-	}
-	length, _, err := parseRecord(hello[:])
-	if err != nil {
-		return nil, err
-	}
-	metadata, err := readBytes(sock, int(min(length, MaxMetadata+1)))
-	if err != nil {
-		return nil, err
-	}
-	if err := admit(); err != nil {
-		return nil, err
-	}
-	buffer, err := cfg.buffer()
-	if err != nil {
-		return nil, err
-	}
-	fd, memory, err := sys.NewMemory("weft stream", memoryBytes(buffer), false)
-	if err != nil {
-		var number syscall.Errno
-		_ = errors.As(err, &number)
-		_ = sys.SendFD(sock, record(wanting, uint32(number)), -1)
-		return nil, err
-	}
-	c, err := newConn(sock, memory, buffer, false, cfg)
-	if err == nil {
-		err = sys.SendFD(sock, record(welcome, uint32(buffer)), fd)
-	}
-	sys.CloseFD(fd)
-	if err != nil {
-		sys.Unmap(memory)
-		return nil, err
-	}
-	c.metadata = metadata
-	c.local = Addr{Path: path}
-	c.remote = Addr{path, peer}
-	return c, nil
 }

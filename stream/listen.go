@@ -29,7 +29,7 @@ func (cfg *Config) listenPath(ctx context.Context, address string) (*Listener, e
 	if err != nil {
 		return nil, err
 	}
-	if err := tryMemory(buffer); err != nil {
+	if err := tryMemory(buffer); err != nil && !cfg.Plain {
 		return nil, &net.OpError{Op: "listen", Net: "weft", Addr: Addr{Path: address}, Err: err}
 	}
 	l := &Listener{cfg: *cfg, path: address}

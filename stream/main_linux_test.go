@@ -29,6 +29,7 @@ var children = map[string]func(address string, args []string) error{
 	"tls":   childOverTLS,
 
 	"confined": childWithoutMemory,
+	"plain":    childOnPlainSockets,
 }
 
 func TestMain(m *testing.M) {
@@ -153,6 +154,30 @@ func childWithoutMemory(address string, _ []string) error {
 		l.Close()
 	}
 	return err
+}
+
+// childOnPlainSockets echoes, where files cannot have any bytes.
+func childOnPlainSockets(address string, _ []string) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 0, Max: 0}); err != nil {
+		return err
+	}
+	l, err := (&Config{Plain: true}).Listen(context.Background(), address)
+	if err != nil {
+		return err
+	}
+	say("listening")
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go func() {
+			_, _ = c.Write(c.(*PlainConn).Metadata())
+			_, _ = io.Copy(c, c)
+			_ = c.(*PlainConn).CloseWrite()
+		}()
+	}
 }
 
 // childThatDialsTooOften dials with few descriptors until it has none left, and again when it has

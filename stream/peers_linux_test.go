@@ -108,6 +108,9 @@ func TestStopped(t *testing.T) {
 	defer c.Close()
 	child.expect(t, "written")
 	child.stop(t)
+	if _, err := c.Write([]byte{1}); err != nil {
+		t.Fatal(err)
+	}
 	c.SetWriteDeadline(waittest.Soon())
 	if n, err := c.Write(make([]byte, 8*defaultBuffer)); !errors.Is(err, os.ErrDeadlineExceeded) || n > defaultBuffer {
 		t.Errorf("wrote %d bytes: %v", n, err)
@@ -154,10 +157,7 @@ func TestStrangers(t *testing.T) {
 		}
 		accepted <- err
 	}()
-	c, err := new(Config).dialPath(t.Context(), l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := dialShared(t, new(Config), l.Addr().String())
 	echo(t, c)
 	c.CloseWrite()
 	if err := <-accepted; err != nil {
@@ -232,7 +232,7 @@ func TestNoDescriptors(t *testing.T) {
 		if err != nil {
 			break
 		}
-		conns = append(conns, c)
+		conns = append(conns, c.(*Conn))
 	}
 	if len(conns) < 5 || len(conns) > 24 {
 		t.Fatalf("%d connections of a process with 24 descriptors", len(conns))
