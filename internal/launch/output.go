@@ -17,9 +17,22 @@ type lines struct {
 	name string
 	to   io.Writer // nil for nowhere
 
-	mu  sync.Mutex
-	err error // the first failure to write
+	mu   sync.Mutex
+	open *source // whose line has begun and not ended there; nil: none
+	err  error   // the first failure to write
 }
+
+// A source is what one rank writes to one of its files.
+type source struct {
+	prefix string
+	cut    bool // another source has written since its line began
+}
+
+// Marks of a line that is longer than longestLine and between whose pieces others have written.
+const (
+	goesOn = " [this line goes on]\n"
+	onward = "[the line goes on] "
+)
 
 // A line is the beginning of a line that a rank wrote to standard error.
 type line struct {
@@ -57,24 +70,35 @@ func (w *lastWords) about(e process.Exit) string {
 	return w.last.String()
 }
 
-// longestLine bounds the memory for a line. A longer one is passed on in pieces.
-const longestLine = 1 << 16
+// longestLine bounds the memory for a line. A longer one is passed on in pieces, which are marked where others come
+// between them.
+const longestLine = 1 << 20
 
 // copy passes on the output of a rank line by line, also to tee if that is not nil. Words takes note of it.
 func (l *lines) copy(from io.Reader, prefix string, tee io.Writer, words *lastWords) {
-	in := bufio.NewReaderSize(from, longestLine)
-	whole := true // at the beginning of a line
+	in := bufio.NewReaderSize(from, 1<<16)
+	of := &source{prefix: prefix}
+	var long []byte // what has come of a line that is longer than in's buffer
+	whole := true   // at the beginning of a line
 	for {
 		text, err := in.ReadSlice('\n')
+		if tee != nil && len(text) > 0 {
+			_, _ = tee.Write(text)
+		}
+		if more := errors.Is(err, bufio.ErrBufferFull); len(long) > 0 || more {
+			long = append(long, text...)
+			if more && len(long) < longestLine {
+				continue
+			}
+			text = long
+			long = nil
+		}
 		if len(text) > 0 {
 			ends := text[len(text)-1] == '\n'
-			if tee != nil {
-				_, _ = tee.Write(text)
-			}
 			if words != nil && whole {
 				words.take(text)
 			}
-			l.write(text, prefix, whole, err == io.EOF && !ends && prefix != "")
+			l.write(of, text, whole, err == io.EOF && !ends && prefix != "")
 			whole = ends
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
@@ -83,23 +107,41 @@ func (l *lines) copy(from io.Reader, prefix string, tee io.Writer, words *lastWo
 	}
 }
 
-func (l *lines) write(text []byte, prefix string, first, last bool) {
+// write passes on a line of a source, or a piece of one. First says that a line begins, and last that it is to be ended.
+func (l *lines) write(of *source, text []byte, first, last bool) {
 	if l.to == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	put := func(b []byte) {
-		if _, err := l.to.Write(b); err != nil && l.err == nil {
-			l.err = err
-		}
+	if l.open != nil && l.open != of {
+		l.open.cut = true
+		l.put([]byte(goesOn))
 	}
-	if first && prefix != "" {
-		put([]byte(prefix))
+	if first || of.cut {
+		l.put([]byte(of.prefix))
 	}
-	put(text)
-	if last {
-		put([]byte{'\n'})
+	if of.cut && !first {
+		l.put([]byte(onward))
+	}
+	of.cut = false
+	l.put(text)
+	l.open = nil
+	switch {
+	case last:
+		l.put([]byte{'\n'})
+	case text[len(text)-1] != '\n':
+		l.open = of
+	}
+}
+
+// put writes a text. l.mu is held.
+func (l *lines) put(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	if _, err := l.to.Write(text); err != nil && l.err == nil {
+		l.err = err
 	}
 }
 
