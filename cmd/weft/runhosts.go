@@ -122,11 +122,18 @@ func (f *hostFlags) hosts(job *launch.Job) (hosts []hostlist.Host, by string, er
 		defer in.Close()
 		hosts, err = hostlist.ParseFile(f.file, in)
 		return hostlist.Merge(hosts), "-hostfile", err
-	case job.Pretend > 1 || os.Getenv(launch.EnvLab) != "":
+	case job.Pretend > 1:
 		return nil, "", nil
 	}
 	a, err := hostlist.Allocated(os.Getenv)
-	return a.Hosts, a.By, err
+	if os.Getenv(launch.EnvLab) == "" {
+		return a.Hosts, a.By, err
+	}
+	if err == nil && len(a.Hosts) > 0 {
+		fmt.Fprintf(os.Stderr, "weft: %s is set, so the ranks run on the hosts of the lab, and not on the %d hosts that %s has "+
+			"allotted\n", launch.EnvLab, len(a.Hosts), a.By)
+	}
+	return nil, "", nil
 }
 
 // way returns the command that reaches other hosts.

@@ -6,12 +6,21 @@ import (
 	"time"
 )
 
-// progress returns a function that shows on a terminal what is being measured.
+// seldom is how often what is being measured is written to what is no terminal.
+const seldom = 10 * time.Second
+
+// progress returns a function that shows on standard error what is being measured.
 func progress() func(round int, system string) {
-	if !watched() {
-		return func(int, string) {}
-	}
 	start := time.Now()
+	if !watched() {
+		said := start
+		return func(round int, system string) {
+			if now := time.Now(); now.Sub(said) >= seldom {
+				said = now
+				fmt.Fprintf(os.Stderr, "%4.0fs  round %d: %s\n", now.Sub(start).Seconds(), round+1, system)
+			}
+		}
+	}
 	return func(round int, system string) {
 		fmt.Fprintf(os.Stderr, "\r\033[K%4.0fs  round %d: %s ", time.Since(start).Seconds(), round+1, system)
 	}
