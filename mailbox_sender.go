@@ -85,7 +85,7 @@ func (s *Sender) StartPushTagged(tag uint64, b []byte) (*Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := ops.Get().(*Op)
+	o := newOp()
 	*o = Op{node: s.p.node, call: c, way: s.in.Way(), number: number}
 	return o, nil
 }

@@ -209,7 +209,7 @@ func (q *Port) StartSend(to int, b []byte) (*Op, error) {
 		return nil, err
 	}
 	q.p.count(to, q.kind, len(b))
-	o := ops.Get().(*Op)
+	o := newOp()
 	*o = Op{node: q.p.node}
 	if q.p.node.Send(q.port, to, b, false) {
 		return o, nil

@@ -3,6 +3,7 @@ package weft
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"weft/internal/amt"
 	"weft/internal/driver"
@@ -25,6 +26,18 @@ type Op struct {
 
 var ops = sync.Pool{New: func() any { return new(Op) }}
 
+// opsFreed says that the program calls Op.Free: in a pool into which nothing is put, it takes longer to look than to
+// allocate.
+var opsFreed atomic.Bool
+
+// newOp returns an Op, which may hold what an earlier one has left.
+func newOp() *Op {
+	if !opsFreed.Load() {
+		return new(Op)
+	}
+	return ops.Get().(*Op)
+}
+
 // StartPush begins a Push. Src must not be changed until the Op has ended. A message that is sent
 // to the same rank afterwards, before or after Wait, arrives after the data. For all other
 // ranks the data is in place only when Wait has returned.
@@ -33,13 +46,13 @@ func (r *Remote) StartPush(off int, src []byte) (*Op, error) {
 		return nil, err
 	}
 	r.p.count(r.rank, amt.Push, len(src))
-	return r.start(rma.Op{Kind: rma.Push, Off: uint64(off), Buf: src})
+	return r.start(&rma.Op{Kind: rma.Push, Off: uint64(off), Buf: src})
 }
 
 // StartPull begins a Pull. Dst must not be used until the Op has ended.
 func (r *Remote) StartPull(dst []byte, off int) (*Op, error) {
 	r.p.count(r.rank, amt.Pull, len(dst))
-	return r.start(rma.Op{Kind: rma.Pull, Off: uint64(off), Buf: dst})
+	return r.start(&rma.Op{Kind: rma.Pull, Off: uint64(off), Buf: dst})
 }
 
 // StartFetchAdd begins a FetchAdd. After Wait, Op.Value returns the former value.
@@ -62,20 +75,21 @@ func (r *Remote) startAtomic(code wire.Code, off int, a, b uint64) (*Op, error) 
 		return nil, err
 	}
 	r.p.count(r.rank, amt.Atomic, 8)
-	return r.start(rma.Op{Kind: rma.Atomic, Off: uint64(off), Code: code, A: a, B: b})
+	return r.start(&rma.Op{Kind: rma.Atomic, Off: uint64(off), Code: code, A: a, B: b})
 }
 
-func (r *Remote) start(op rma.Op) (*Op, error) {
-	o := ops.Get().(*Op)
-	*o = Op{node: r.p.node}
+func (r *Remote) start(op *rma.Op) (*Op, error) {
 	if r.direct != nil {
 		op.Peer = r.rank
-		if err := r.now(&op); err != nil {
+		if err := r.now(op); err != nil {
 			return nil, err
 		}
-		o.value = op.Value
+		o := newOp()
+		*o = Op{node: r.p.node, value: op.Value}
 		return o, nil
 	}
+	o := newOp()
+	*o = Op{node: r.p.node}
 	o.call = driver.NewCall()
 	o.call.RMA.Code = op.Code
 	o.call.RMA.A = op.A
@@ -117,6 +131,9 @@ func (o *Op) Value() uint64 { return o.value }
 // optional. The Op must not be used afterwards.
 func (o *Op) Free() {
 	if o.call == nil {
+		if !opsFreed.Load() {
+			opsFreed.Store(true)
+		}
 		ops.Put(o)
 	}
 }

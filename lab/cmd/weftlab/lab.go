@@ -57,7 +57,7 @@ func labCommand() *ffcli.Command {
 	fs.IntVar(&f.rate, "rate", 0,
 		"rate in Mbit/s of each port of the switch, which three hosts or more have, or of the router; 0: no limit")
 	fs.IntVar(&f.queue, "queue", 256, "with -rate: KiB that may wait at each port before frames are lost")
-	fs.DurationVar(&f.delay, "delay", 0, "time by which each packet of weft is delayed, such as 200us")
+	fs.DurationVar(&f.delay, "delay", 0, "time by which each packet over UDP and raw Ethernet is delayed, such as 200us; TCP is not")
 	fs.StringVar(&f.faults, "faults", "",
 		"faults of weft's packets, by share: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01")
 	fs.StringVar(&f.pcap, "pcap", "", "write every frame that crosses the network to this file, for Wireshark")
