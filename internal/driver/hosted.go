@@ -143,7 +143,10 @@ func (n *Node) pollHosted(ctx context.Context, cond func() bool) error {
 // AwaitHosted waits on a host until cond holds, which another goroutine makes true, or
 // what arrives.
 func (n *Node) AwaitHosted(ctx context.Context, cond func() bool) error {
-	ctx = Endless(ctx)
+	return n.awaitHosted(Endless(ctx), cond)
+}
+
+func (n *Node) awaitHosted(ctx context.Context, cond func() bool) error {
 	n.turn()
 	until := n.deadline(ctx)
 	for !cond() {
@@ -157,7 +160,10 @@ func (n *Node) AwaitHosted(ctx context.Context, cond func() bool) error {
 
 // SleepHosted lets d pass on a host.
 func (n *Node) SleepHosted(ctx context.Context, d time.Duration) error {
-	ctx = Endless(ctx)
+	return n.sleepHosted(Endless(ctx), d)
+}
+
+func (n *Node) sleepHosted(ctx context.Context, d time.Duration) error {
 	n.turn()
 	until := n.now().Add(d)
 	limit := n.deadline(ctx)
