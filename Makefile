@@ -11,7 +11,7 @@ build: ## the command, as ./weft
 test: ## every test that this machine can run
 	$(GO) test $(PKG)
 
-race: ## the tests with the race detector: make race PKG=./coll
+race: ## the tests with the race detector: make race PKG=./mpi
 	$(GO) test -race $(PKG)
 
 fuzz: ## each fuzz target for a moment: make fuzz PKG=./internal/engine/wire FUZZTIME=1m

@@ -85,8 +85,8 @@ internal/join           failure internal/amt internal/bootstrap internal/bootstr
 
 internal/agreement
 job                     . internal/launch internal/waitgraph
-coll                    . extend internal/agreement internal/mem
-match                   . extend
+mpi                     . extend failure internal/agreement internal/match internal/mem
+internal/match
 pm                      . extend failure
 
 internal/endpoint       . extend
@@ -123,25 +123,25 @@ examples/barrier        .
 examples/lock           .
 examples/mailbox        .
 examples/farm           .
-examples/survive        . coll
-examples/checkpoint     . coll
+examples/survive        . mpi
+examples/checkpoint     . mpi
 examples/pm             . pm
-examples/gang           . coll pm
+examples/gang           . mpi pm
 examples/vmmc           . vmmc
 examples/hashtable      . am
 examples/fm             . fm
 examples/services/perf  lab/perf/services
 examples/services/sidecar stream
 examples/services/tracing stream
-examples/nas/mg         . coll examples/nas/npb
+examples/nas/mg         . mpi examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/npb        .
-examples/nas/cg         . coll examples/nas/npb
-examples/nas/ep         . coll examples/nas/npb
-examples/nas/ft         . coll examples/nas/npb
-examples/nas/is         . coll examples/nas/npb
-examples/nas/cfd        . coll examples/nas/npb
-examples/nas/lu         . coll examples/nas/cfd examples/nas/npb
+examples/nas/cg         . mpi examples/nas/npb
+examples/nas/ep         . mpi examples/nas/npb
+examples/nas/ft         . mpi examples/nas/npb
+examples/nas/is         . mpi examples/nas/npb
+examples/nas/cfd        . mpi examples/nas/npb
+examples/nas/lu         . mpi examples/nas/cfd examples/nas/npb
 examples/nas/sp         . examples/nas/cfd examples/nas/npb
 examples/nas/bt         . examples/nas/cfd examples/nas/npb
 internal/cli

@@ -21,7 +21,23 @@ func init() {
 		port.kind = amt.Collective
 		return &port
 	}
+	inside.Open = func(p any, channel int, cfg any) (any, error) {
+		return p.(*Proc).openPort(channel, cfg.(*PortConfig))
+	}
+	inside.Library = func(p, key any, make func() any) any { return p.(*Proc).library(key, make) }
 	inside.State = func(q any, to int) error { return q.(*Port).state(to) }
+}
+
+// library returns what a library keeps for the Proc, which is made at the first call.
+func (p *Proc) library(key any, make func() any) any {
+	p.open.Lock()
+	defer p.open.Unlock()
+	v := p.open.libraries[key]
+	if v == nil {
+		v = make()
+		p.open.libraries[key] = v
+	}
+	return v
 }
 
 func (p *Proc) parts() inside.Proc { return inside.Proc{Node: p.node, Job: &p.job, Waits: &p.waits} }

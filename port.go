@@ -10,6 +10,7 @@ import (
 	"weft/internal/driver"
 	"weft/internal/engine"
 	"weft/internal/engine/msg"
+	"weft/internal/inside"
 )
 
 // Any stands for every rank as the source of a message.
@@ -61,16 +62,21 @@ type Port struct {
 	long    *longBuffers // for long messages received without a buffer
 }
 
-// OpenPort opens the port of a channel, 0 to 65535. It does not wait. Messages that were sent
+// OpenPort opens the port of a channel, 0 to 65531. It does not wait. Messages that were sent
 // to the channel before are not lost, because their senders hold them. If the channel is
 // open already the error matches ErrInUse. A channel that has been revoked while this rank
 // had it open cannot be opened again: the error is a RevokedError. If it was revoked before
 // this rank opened it for the first time, OpenPort succeeds, and every operation on the port
 // ends with a RevokedError.
 func (p *Proc) OpenPort(channel int, cfg *PortConfig) (*Port, error) {
-	if channel < 0 || channel > 1<<16-1 {
-		return nil, &ConfigError{Field: "channel", Value: channel, Min: 0, Max: 1<<16 - 1}
+	if channel < 0 || channel >= inside.Reserved {
+		return nil, &ConfigError{Field: "channel", Value: channel, Min: 0, Max: inside.Reserved - 1}
 	}
+	return p.openPort(channel, cfg)
+}
+
+// openPort is OpenPort for any channel.
+func (p *Proc) openPort(channel int, cfg *PortConfig) (*Port, error) {
 	var c PortConfig
 	if cfg != nil {
 		c = *cfg

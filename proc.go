@@ -41,6 +41,7 @@ type opened struct {
 	regions   map[uint32]*Region // by number
 	mailboxes map[*Mailbox]bool
 	barriers  map[uint64]*hostBarrier // by what their names are in events
+	libraries map[any]any             // what each keeps for this Proc
 }
 
 // newProc returns the process of a member that has a node.
@@ -50,7 +51,7 @@ func newProc(m *join.Member) *Proc {
 		inboxes: &inbox.Host{Node: m.Node, Memory: m.Memory, Timeline: m.Timeline, Rank: m.Job.Rank, Size: m.Job.Size},
 		open: opened{
 			ports: map[*msg.Port]*Port{}, regions: map[uint32]*Region{}, mailboxes: map[*Mailbox]bool{},
-			barriers: map[uint64]*hostBarrier{},
+			barriers: map[uint64]*hostBarrier{}, libraries: map[any]any{},
 		},
 	}
 	p.ways = inbox.NewWays(p.inboxes)

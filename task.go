@@ -40,7 +40,7 @@ func (p *Proc) Go(f func()) *Task {
 func (t *Task) Wait(ctx context.Context) error {
 	ctx = driver.Endless(ctx)
 	if t.p.node.Hosted() {
-		return failure.Waited(t.p.node.AwaitHosted(ctx, t.ended), "end of a task", "")
+		return failure.Waited(t.p.node.AwaitHosted(ctx, t.Done), "end of a task", "")
 	}
 	select {
 	case <-t.done:
@@ -50,7 +50,8 @@ func (t *Task) Wait(ctx context.Context) error {
 	}
 }
 
-func (t *Task) ended() bool {
+// Done reports whether the goroutine has ended. Any goroutine may call it.
+func (t *Task) Done() bool {
 	select {
 	case <-t.done:
 		return true

@@ -1,6 +1,8 @@
 package extend
 
 import (
+	"context"
+
 	"weft"
 	"weft/internal/engine/msg"
 	"weft/internal/inside"
@@ -16,7 +18,7 @@ type Port struct {
 func Of(q *weft.Port) *Port { return &Port{q, inside.OfPort(q)} }
 
 // Collective returns a second handle of the same port. What is sent through it is part of
-// an operation of all ranks, as those of package coll are: a trace (WEFT_TRACE) counts it
+// an operation of all ranks, as those of package mpi are: a trace (WEFT_TRACE) counts it
 // apart from what is sent to partners. Nothing else differs.
 func Collective(q *weft.Port) *weft.Port { return inside.Collective(q).(*weft.Port) }
 
@@ -49,6 +51,14 @@ func (x *Port) TrySendMore(to int, b []byte, next int) (more bool, err error) {
 		x.in.Trace.Add(to, x.in.Kind, len(b))
 	}
 	return more, nil
+}
+
+// Note sends a message of up to 32 KiB to this rank itself. No trace counts it.
+func (x *Port) Note(b []byte) error {
+	if x.in.Node.Send(x.in.Port, x.in.Job.Rank, b, true) {
+		return nil
+	}
+	return x.q.Send(context.Background(), x.in.Job.Rank, b)
 }
 
 // TryFlush returns nil if all messages that were sent on the port before are known to have been

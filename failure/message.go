@@ -13,6 +13,8 @@ var (
 	ErrUndelivered = errors.New("weft: messages not delivered")
 	// ErrRevoked: a rank has revoked the channel; see RevokedError.
 	ErrRevoked = errors.New("weft: the channel has been revoked")
+	// ErrWithdrawn: the sender has given up a long message that it had announced.
+	ErrWithdrawn = errors.New("weft: the sender has given the message up")
 	// ErrFrozen: the port is frozen; see FrozenError.
 	ErrFrozen = errors.New("weft: the port is frozen")
 	// ErrNotFrozen: the port is not frozen, or its last Freeze returned an error.

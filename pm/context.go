@@ -62,7 +62,7 @@ type part struct {
 	memory  *memory
 }
 
-// Open opens a context on a channel, 0 to 65535, on which all nodes that take part open one
+// Open opens a context on a channel, 0 to 65531, on which all nodes that take part open one
 // (pmOpenContext). Messages that other nodes send before are not lost. A nil cfg means the
 // defaults. ctx counts only until Open returns.
 func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Context, error) {

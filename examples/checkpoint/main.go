@@ -16,7 +16,7 @@ import (
 	"syscall"
 
 	"weft"
-	"weft/coll"
+	"weft/mpi"
 )
 
 func main() {
@@ -34,11 +34,7 @@ var (
 )
 
 func run(ctx context.Context, p *weft.Proc) error {
-	g, err := coll.Open(p, 1, nil)
-	if err != nil {
-		return err
-	}
-	defer g.Close()
+	g := mpi.World(p)
 	s := &store{dir: *dir, rank: p.Rank()}
 	step, heat, err := begin(ctx, p, g, s)
 	if err != nil {
@@ -61,7 +57,7 @@ func run(ctx context.Context, p *weft.Proc) error {
 	for i, h := range heat {
 		sum[0] += h * float64(p.Rank()**slots+i)
 	}
-	if err := coll.AllReduce(ctx, g, sum, coll.Sum); err != nil {
+	if err := mpi.AllReduce(ctx, g, sum, mpi.Sum); err != nil {
 		return err
 	}
 	if p.Rank() == 0 {
@@ -72,7 +68,7 @@ func run(ctx context.Context, p *weft.Proc) error {
 
 // begin returns the state to begin with. If the job has been started again that is the last state
 // that all ranks have saved.
-func begin(ctx context.Context, p *weft.Proc, g *coll.Group, s *store) (step int, heat []float64, err error) {
+func begin(ctx context.Context, p *weft.Proc, g *mpi.Comm, s *store) (step int, heat []float64, err error) {
 	heat = make([]float64, *slots)
 	for i := range heat {
 		heat[i] = float64((p.Rank()**slots + i) % 17)
@@ -82,7 +78,7 @@ func begin(ctx context.Context, p *weft.Proc, g *coll.Group, s *store) (step int
 	}
 	// A rank may have one checkpoint more than another, and still has the one before.
 	last := []int{s.newest()}
-	if err := coll.AllReduce(ctx, g, last, coll.Min); err != nil {
+	if err := mpi.AllReduce(ctx, g, last, mpi.Min); err != nil {
 		return 0, nil, err
 	}
 	if p.Rank() == 0 {
@@ -96,8 +92,8 @@ func begin(ctx context.Context, p *weft.Proc, g *coll.Group, s *store) (step int
 
 // checkpoint saves a step when all ranks have saved the one before. So each rank has the last two
 // steps, and one of them is a step that all ranks have.
-func checkpoint(ctx context.Context, g *coll.Group, s *store, step int, heat []float64) error {
-	if err := coll.Barrier(ctx, g); err != nil {
+func checkpoint(ctx context.Context, g *mpi.Comm, s *store, step int, heat []float64) error {
+	if err := g.Barrier(ctx); err != nil {
 		return err
 	}
 	return s.save(step, heat)
@@ -105,15 +101,15 @@ func checkpoint(ctx context.Context, g *coll.Group, s *store, step int, heat []f
 
 // spread does one step: each slot takes from its neighbours. Ranks exchange the slots at their ends, which first lie
 // outside.
-func spread(ctx context.Context, g *coll.Group, heat []float64) error {
+func spread(ctx context.Context, g *mpi.Comm, heat []float64) error {
 	n := g.Size()
 	me := g.Rank()
 	left := []float64{0}
 	right := []float64{0}
-	if err := coll.Exchange(ctx, g, (me+1)%n, heat[len(heat)-1:], (me+n-1)%n, left); err != nil {
+	if _, err := g.SendRecv(ctx, mpi.Of(heat[len(heat)-1:]), (me+1)%n, 0, mpi.Of(left), (me+n-1)%n, 0); err != nil {
 		return err
 	}
-	if err := coll.Exchange(ctx, g, (me+n-1)%n, heat[:1], (me+1)%n, right); err != nil {
+	if _, err := g.SendRecv(ctx, mpi.Of(heat[:1]), (me+n-1)%n, 0, mpi.Of(right), (me+1)%n, 0); err != nil {
 		return err
 	}
 	before := left[0]

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"weft"
-	"weft/coll"
+	"weft/mpi"
 	"weft/pm"
 )
 
@@ -39,10 +39,7 @@ func run(ctx context.Context, p *weft.Proc, out io.Writer, switches int, slice t
 		return err
 	}
 	defer x.Close()
-	control, err := coll.Open(p, 2, nil)
-	if err != nil {
-		return err
-	}
+	control := mpi.World(p)
 	g := &gang{x: x, barrier: p.Barrier("gang", nil), control: control}
 	for i := range g.programs {
 		g.programs[i] = newProgram(i, x)
@@ -68,7 +65,7 @@ func run(ctx context.Context, p *weft.Proc, out io.Writer, switches int, slice t
 type gang struct {
 	x        *pm.Context
 	barrier  *weft.Barrier
-	control  *coll.Group
+	control  *mpi.Comm
 	programs [2]*program
 	states   [2]pm.State
 	turn     int
@@ -93,7 +90,7 @@ func (g *gang) change(ctx context.Context, more bool) (left int, err error) {
 		int64(held.Sent + held.Received), int64(held.SentBytes + held.ReceivedBytes),
 		g.programs[now].way(), g.programs[next].way(), g.programs[now].owes() + g.programs[next].owes(),
 	}
-	if err := coll.AllReduce(ctx, g.control, v, coll.Sum[int64]); err != nil {
+	if err := mpi.AllReduce(ctx, g.control, v, mpi.Sum[int64]); err != nil {
 		return 0, err
 	}
 	if v[0] != v[2] {

@@ -10,7 +10,7 @@ import (
 	"fmt"
 
 	"weft"
-	"weft/coll"
+	"weft/mpi"
 )
 
 func main() { weft.Main(run) }
@@ -21,15 +21,12 @@ const (
 )
 
 func run(ctx context.Context, p *weft.Proc) error {
-	g, err := coll.Open(p, 1, nil)
-	if err != nil {
-		return err
-	}
+	g := mpi.World(p)
 	total := 0
 	for round := 0; round < rounds; {
 		n := []int{count(g, round)}
 		done := uint64(1)
-		if err := coll.AllReduce(ctx, g, n, coll.Sum); err != nil {
+		if err := mpi.AllReduce(ctx, g, n, mpi.Sum); err != nil {
 			done = 0
 		}
 		// Some may have the sum, and others not: all do the same.
@@ -43,25 +40,19 @@ func run(ctx context.Context, p *weft.Proc) error {
 			fmt.Printf("rank %d has done round %d\n", p.Rank(), round)
 			continue
 		}
-		if g, err = survivors(ctx, g); err != nil {
+		if g, err = g.Shrink(ctx); err != nil {
 			return err
 		}
-		fmt.Printf("rank %d goes on with ranks %v\n", p.Rank(), g.Members())
+		fmt.Printf("rank %d goes on with ranks %v\n", p.Rank(), g.Group().Ranks())
 	}
 	if g.Rank() == 0 {
 		fmt.Printf("%d primes below %d\n", total, rounds*span)
 	}
-	return g.Close()
-}
-
-// survivors returns the group of the surviving ranks.
-func survivors(ctx context.Context, g *coll.Group) (*coll.Group, error) {
-	defer g.Close()
-	return g.Shrink(ctx, g.Generation()+2) // each generation has a channel of its own
+	return nil
 }
 
 // count counts the primes in this member's part of a round.
-func count(g *coll.Group, round int) (n int) {
+func count(g *mpi.Comm, round int) (n int) {
 	for i := round*span + g.Rank(); i < (round+1)*span; i += g.Size() {
 		if prime(i) {
 			n++

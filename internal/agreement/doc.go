@@ -1,4 +1,4 @@
-// Package agreement is the consensus below coll.Group.Agree and Shrink (PROTOCOL §12): the members of a
+// Package agreement is the consensus below mpi.Comm.Agree and Shrink (PROTOCOL §12): the members of a
 // group agree on a value and on which members are dead, whichever members die meanwhile. It is pure: news
 // of deaths and messages go in, messages come out, and no clock is needed. The program that runs a [Node]
 // delivers messages reliably between members that live, and tells the Node of every member that has died

@@ -324,46 +324,6 @@ func (n *Node) discard(p *msg.Port, to int, b *msg.Block) {
 	n.flush(n.clock())
 }
 
-// Fetch asks the sender of an offered message for its bytes, and waits until
-// they are in c.Msg.Buf; or, when ctx ends first, puts the message back.
-func (n *Node) Fetch(ctx context.Context, c *Call) error {
-	return n.take(ctx, c, record.Fetch)
-}
-
-// Fetched says that the caller has read the bytes of an offered message into c.Msg.Buf, and
-// waits until the sender has confirmed that they are good.
-func (n *Node) Fetched(ctx context.Context, c *Call) error {
-	return n.take(ctx, c, record.Fetched)
-}
-
-// take begins to take an offered message, and waits for the end. If the node is closed it ends with failure.ErrClosed.
-func (n *Node) take(ctx context.Context, c *Call, how record.Kind) error {
-	n.enter()
-	defer n.mu.Unlock()
-	if n.life.closed {
-		c.Msg.State = msg.Done
-		return failure.ErrClosed
-	}
-	c.duty.MakesWay = c.Msg.Offer.Total > run
-	c.reset()
-	c.began = n.mark()
-	n.eng.Do(record.Input{Do: how, Ref: record.Ref{Port: c.port, Msg: &c.Msg}})
-	n.flush(n.clock())
-	return n.finish(ctx, c)
-}
-
-// Decline puts an offered message back.
-func (n *Node) Decline(c *Call) {
-	n.turn()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.life.closed {
-		return
-	}
-	n.eng.Do(record.Input{Do: record.Decline, Ref: record.Ref{Port: c.port, Msg: &c.Msg}})
-	n.flush(n.clock())
-}
-
 // give, next and reserve are the port's, unless the node is closing: then nothing is given,
 // received or reserved.
 func (n *Node) give(p *msg.Port, to int, b []byte) bool {

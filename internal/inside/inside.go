@@ -27,6 +27,9 @@ type Port struct {
 	Trace   *amt.Tracer // or nil
 }
 
+// Reserved is the first of the channels that belong to libraries.
+const Reserved = 1<<16 - 4
+
 var (
 	// OfProc returns the parts of a *weft.Proc.
 	OfProc func(p any) Proc
@@ -37,6 +40,12 @@ var (
 
 	// Collective returns a second handle of a *weft.Port, whose messages count as part of collective operations.
 	Collective func(q any) any
+
+	// Open opens the port of a channel of a *weft.Proc, also one from Reserved on, which no program can open.
+	Open func(p any, channel int, cfg any) (q any, err error)
+
+	// Library returns what a library keeps for a *weft.Proc under a key of its own; make makes it at the first call.
+	Library func(p, key any, make func() any) any
 
 	// State returns the error that keeps messages from being sent on a *weft.Port to a rank, or nil.
 	State func(q any, to int) error

@@ -10,17 +10,14 @@ import (
 	"testing"
 
 	"weft"
-	"weft/coll"
 	"weft/internal/launch"
 	"weft/internal/waitgraph"
+	"weft/mpi"
 )
 
 // agreed lets two ranks agree, and rank 0 wait for rank 1 in the next agreement, while rank 1 is not in weft.
 func agreed(ctx context.Context, p *weft.Proc) error {
-	g, err := coll.Open(p, 3, nil)
-	if err != nil {
-		return err
-	}
+	g := mpi.World(p)
 	if _, err := g.Agree(ctx, 1); err != nil {
 		return err
 	}
@@ -29,7 +26,7 @@ func agreed(ctx context.Context, p *weft.Proc) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	_, err = g.Agree(ctx, 1)
+	_, err := g.Agree(ctx, 1)
 	return err
 }
 
@@ -56,7 +53,7 @@ func TestAgreementIsShown(t *testing.T) {
 	})
 	var text strings.Builder
 	_ = g.WriteText(&text) // to memory
-	if w := g.Ranks[0].Waits[0]; w.Name != "the others, in Agree of the group on channel 3" ||
+	if w := g.Ranks[0].Waits[0]; w.Name != "the others, in Agree of World" ||
 		!strings.Contains(text.String(), w.Name) {
 		t.Errorf("%+v:\n%s", w, text.String())
 	}

@@ -12,34 +12,25 @@ import (
 	"testing"
 
 	"weft"
-	"weft/match"
+	"weft/mpi"
 )
 
 // survivor lets rank 0 receive by source and tag from rank 1, which is killed after
 // three messages, and then from rank 2.
 func survivor(ctx context.Context, p *weft.Proc) error {
-	if p.Rank() > 0 {
-		s, err := p.AttachMailbox(ctx, 0, "in")
-		if err != nil {
-			return err
-		}
-		if p.Rank() == 2 {
-			awaitNote(0, "told")
-			return s.PushTagged(ctx, 0, []byte("still here"))
-		}
-		for tag := range uint64(3) {
-			if err := s.PushTagged(ctx, tag, letter(1, int(tag))); err != nil {
+	c := mpi.World(p)
+	if p.Rank() == 2 {
+		awaitNote(0, "told")
+		return c.Send(ctx, mpi.Of([]byte("still here")), 0, 0)
+	}
+	if p.Rank() == 1 {
+		for tag := range 3 {
+			if err := c.Ssend(ctx, mpi.Of([]int{tag}), 0, tag); err != nil {
 				return err
 			}
 		}
 		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	box, err := p.OpenMailbox("in", nil)
-	if err != nil {
-		return err
-	}
-	defer box.Close()
-	m := match.New(p, box, nil)
 	died := func(err error) error {
 		var gone *weft.PeerError
 		if !errors.As(err, &gone) || gone.Rank != 1 || gone.Clean {
@@ -47,21 +38,18 @@ func survivor(ctx context.Context, p *weft.Proc) error {
 		}
 		return nil
 	}
-	started, err := m.Start(1, 9, match.Exact)
+	v := []int{-1}
+	text := make([]byte, 100)
+	started, err := c.StartRecv(mpi.Of(text), 1, 9)
 	if err != nil {
 		return err
 	}
 	for i := range 3 {
-		d, err := m.Recv(ctx, 1, 0, match.AnyTag)
-		if err != nil {
-			return err
+		if st, err := c.Recv(ctx, mpi.Of(v), 1, mpi.AnyTag); err != nil || v[0] != i || st.Tag != i {
+			return fmt.Errorf("message %d: %d, %+v, %w", i, v, st, err)
 		}
-		if err := checkLetter(&d, i); err != nil {
-			return err
-		}
-		d.Release()
 	}
-	_, err = m.Recv(ctx, 1, 0, match.AnyTag)
+	_, err = c.Recv(ctx, mpi.Of(v), 1, mpi.AnyTag)
 	if err := died(err); err != nil {
 		return err
 	}
@@ -69,21 +57,20 @@ func survivor(ctx context.Context, p *weft.Proc) error {
 	if err := died(err); err != nil {
 		return err
 	}
-	_, err = m.TryRecv(1, 0, match.AnyTag)
+	_, _, err = c.TryProbe(1, mpi.AnyTag)
 	if err := died(err); err != nil {
 		return err
 	}
-	_, err = m.Recv(ctx, match.Any, 0, match.AnyTag)
+	_, err = c.Recv(ctx, mpi.Of(v), mpi.AnySource, mpi.AnyTag)
 	if err := died(err); err != nil {
 		return err
 	}
 	note(0, "told", 1)
-	d, err := m.Recv(ctx, match.Any, 0, match.AnyTag)
+	st, err := c.Recv(ctx, mpi.Of(text), mpi.AnySource, mpi.AnyTag)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("rank %d: %s\n", d.From, d.Data)
-	d.Release()
+	fmt.Printf("rank %d: %s\n", st.Source, text[:st.Count])
 	return nil
 }
 

@@ -115,6 +115,7 @@ type Message struct {
 	Kind      msg.Kind
 	Peer, Len int
 	Nil       bool // there is no buffer
+	Aside     bool `json:",omitzero"`
 	Mem       uint32
 	Addr      uint64
 }

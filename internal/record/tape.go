@@ -110,7 +110,7 @@ func (t *tape) describe(in *Input) {
 	switch {
 	case r.Msg != nil:
 		op := r.Msg
-		in.Msg = &Message{op.Kind, op.Peer, len(op.Buf), op.Buf == nil, op.Mem, op.Addr}
+		in.Msg = &Message{op.Kind, op.Peer, len(op.Buf), op.Buf == nil, op.Aside, op.Mem, op.Addr}
 	case r.RMA != nil:
 		op := r.RMA
 		in.RMA = &Access{

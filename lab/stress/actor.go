@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"weft"
-	"weft/coll"
+	"weft/mpi"
 )
 
 // An actor is a goroutine that uses weft.
@@ -96,7 +96,7 @@ func (a *actor) judge(what string, err error, ends bool) verdict {
 	case errors.Is(err, weft.ErrClosed), errors.Is(err, weft.ErrBroken), errors.Is(err, weft.ErrNoRegion),
 		errors.Is(err, weft.ErrPeer),
 		errors.Is(err, weft.ErrFenced), errors.Is(err, weft.ErrNotHeld), errors.Is(err, weft.ErrRevoked),
-		errors.Is(err, coll.ErrExcluded):
+		errors.Is(err, mpi.ErrExcluded):
 	default:
 		a.found("%s: %s: %v (%T)", a.name, what, err, err)
 		return failed

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"weft/coll"
+	"weft/mpi"
 )
 
 // collective: members form a group, do some operations whose results are known, and part;
-// and again. Each group has a channel of its own: one that has failed is of no use any more. The member that
+// and again. A group that has failed is of no use any more. The member that
 // has seen it fail comes to the next group nevertheless, since others may have seen nothing and wait there.
 func collective(s *scene) {
 	a := s.actor(s.name + " main")
@@ -18,9 +18,9 @@ func collective(s *scene) {
 	}
 	for g := range 1 + s.shared.IntN(3) {
 		rng := chance(s.seed, s.name, "group", g) // says the same at all members
-		var group *coll.Group
-		if a.call("coll.Open",
-			func() (err error) { group, err = coll.Open(a.p, 20_000+4*s.number+g, s.members); return err }) != fine {
+		var group *mpi.Comm
+		if a.call("CreateGroup",
+			func() (err error) { group, err = comm(a, s, g); return err }) != fine {
 			return
 		}
 		for range 1 + rng.IntN(20) {
@@ -37,18 +37,26 @@ func collective(s *scene) {
 				break
 			}
 		}
-		// A member that is ahead must not close the channel under one that still receives
-		// what it has sent: Close waits for that.
-		if a.call("Group.Close", group.Close) != fine {
+		if a.call("Comm.Free", func() error { return group.Free(a.ctx) }) != fine {
 			return
 		}
 	}
 }
 
+// comm returns a communicator of a scene's members, one of several.
+func comm(a *actor, s *scene, i int) (*mpi.Comm, error) {
+	world := mpi.World(a.p)
+	g, err := world.Group().Include(s.members...)
+	if err != nil {
+		return nil, err
+	}
+	return world.CreateGroup(a.ctx, g, 8*s.number+i)
+}
+
 // An operation is one of a group, whose result each member knows before.
 type operation struct {
 	a           *actor
-	g           *coll.Group
+	g           *mpi.Comm
 	which, root int
 	n           int // elements of each member
 
@@ -87,34 +95,34 @@ func (o operation) run() bool {
 	byMember := func(i int) int64 { return o.value(i/n, i%n) }
 	switch o.which {
 	case 0:
-		return o.do("Broadcast", func(ctx context.Context) error { return coll.Broadcast(ctx, g, o.root, own) }) &&
+		return o.do("Broadcast", func(ctx context.Context) error { return g.Broadcast(ctx, mpi.Of(own), o.root) }) &&
 			o.check("Broadcast", own, func(i int) int64 { return o.value(o.root, i) })
 	case 1:
-		return o.do("AllReduce", func(ctx context.Context) error { return coll.AllReduce(ctx, g, own, coll.Sum) }) &&
+		return o.do("AllReduce", func(ctx context.Context) error { return mpi.AllReduce(ctx, g, own, mpi.Sum) }) &&
 			o.check("AllReduce", own, o.sum)
 	case 2:
-		return o.do("Reduce", func(ctx context.Context) error { return coll.Reduce(ctx, g, o.root, own, coll.Sum) }) &&
+		return o.do("Reduce", func(ctx context.Context) error { return mpi.Reduce(ctx, g, own, mpi.Sum, o.root) }) &&
 			o.check("Reduce", o.atRoot(own), o.sum)
 	case 3:
-		return o.do("Gather", func(ctx context.Context) error { return coll.Gather(ctx, g, o.root, own, all) }) &&
+		return o.do("Gather", func(ctx context.Context) error { return g.Gather(ctx, mpi.Of(own), mpi.Of(all), o.root) }) &&
 			o.check("Gather", o.atRoot(all), byMember)
 	case 4:
-		return o.do("Scatter", func(ctx context.Context) error { return coll.Scatter(ctx, g, o.root, forAll, own) }) &&
+		return o.do("Scatter", func(ctx context.Context) error { return g.Scatter(ctx, mpi.Of(forAll), mpi.Of(own), o.root) }) &&
 			o.check("Scatter", own, func(i int) int64 { return o.value(o.root, me*n+i) })
 	case 5:
-		return o.do("AllGather", func(ctx context.Context) error { return coll.AllGather(ctx, g, own, all) }) &&
+		return o.do("AllGather", func(ctx context.Context) error { return g.AllGather(ctx, mpi.Of(own), mpi.Of(all)) }) &&
 			o.check("AllGather", all, byMember)
 	case 6:
-		return o.do("AllToAll", func(ctx context.Context) error { return coll.AllToAll(ctx, g, forAll, all) }) &&
+		return o.do("AllToAll", func(ctx context.Context) error { return g.AllToAll(ctx, mpi.Of(forAll), mpi.Of(all)) }) &&
 			o.check("AllToAll", all, func(i int) int64 { return o.value(i/n, me*n+i%n) })
 	default:
-		return o.do("Barrier", func(ctx context.Context) error { return coll.Barrier(ctx, g) })
+		return o.do("Barrier", func(ctx context.Context) error { return g.Barrier(ctx) })
 	}
 }
 
-// do calls a function of package coll, and reports whether it succeeded.
+// do calls an operation of package mpi, and reports whether it succeeded.
 func (o operation) do(name string, f func(ctx context.Context) error) bool {
-	return o.call(fmt.Sprintf("coll.%s of %d elements, root %d", name, o.n, o.root), f)
+	return o.call(fmt.Sprintf("mpi.%s of %d elements, root %d", name, o.n, o.root), f)
 }
 
 // atRoot returns the result of an operation that only the root gets.

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"weft"
-	"weft/match"
+	"weft/mpi"
 )
 
 // matching: members receive by source and tag. For each tag there is a goroutine that
@@ -18,13 +18,10 @@ func matching(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
 	count := s.scaled(5 + s.shared.IntN(60))
-	name := "match " + s.name
-	var box *weft.Mailbox
-	if a.call("Mailbox", func() (err error) { box, err = a.p.OpenMailbox(name, nil); return err }) != fine {
+	var c *mpi.Comm
+	if a.call("CreateGroup", func() (err error) { c, err = comm(a, s, 0); return err }) != fine {
 		return
 	}
-	copies := a.rng.IntN(2) == 0 || a.p.Simulated()
-	m := match.New(a.p, box, &match.Config{Copy: copies})
 	// What each sender sends is known to its receiver.
 	plan := func(from, to int) *rand.Rand { return chance(s.seed, s.name, from, to) }
 	e := &expected{want: map[[2]int]int{}, next: map[[2]int]uint32{}, gone: map[int]bool{}, waits: make([]func(), tags)}
@@ -39,43 +36,45 @@ func matching(s *scene) {
 	group := crew{p: a.p}
 	s.act2(&group, "sender", func(a *actor) {
 		for _, to := range s.members {
-			sendTagged(a, s, to, name, count, tags, plan(a.p.Rank(), to))
+			sendTagged(a, s, c, to, count, tags, plan(a.p.Rank(), to))
 		}
 	})
 	for tag := range tags {
-		s.act2(&group, fmt.Sprintf("receiver of tag %d", tag), func(a *actor) { receiveTag(a, s, m, e, tag, copies) })
-		if a.p.Simulated() {
-			group.Wait() // receivers would wait for each other in Go, which costs time in the simulator
-		}
+		s.act2(&group, fmt.Sprintf("receiver of tag %d", tag), func(a *actor) { receiveTag(a, s, c, e, tag) })
 	}
 	a.do("wait for the own goroutines", func() error { group.Wait(); return nil })
 	done.raise()
 	a.do("wait for the goodbyes", func() error { s.group.Wait(); return nil })
 	a.meet(s, "all is received")
-	a.call("Mailbox.Close", box.Close)
+	a.call("Comm.Free", func() error { return c.Free(a.ctx) })
 }
 
-// sendTagged sends count messages with tags from the plan, which the receiver knows, too. The upper bits of a tag
-// are drawn at random, and must not matter.
-func sendTagged(a *actor, s *scene, to int, name string, count, tags int, plan *rand.Rand) {
-	var out *weft.Sender
-	if a.call(fmt.Sprintf("Sender(%d)", to),
-		func() (err error) { out, err = a.p.AttachMailbox(a.ctx, to, name); return err }) != fine {
-		return
-	}
+// sendTagged sends count messages with tags from the plan, which the receiver knows, too.
+func sendTagged(a *actor, s *scene, c *mpi.Comm, to, count, tags int, plan *rand.Rand) {
+	place := mpi.World(a.p).Group().Translate([]int{to}, c.Group())[0]
 	seqs := make([]uint32, tags)
+	var qs []*mpi.Request // the receivers of some tags may come only when those of others have all
 	for range count {
 		tag := plan.IntN(tags)
-		b := make([]byte, min(length(a.rng), 4000))
+		b := make([]byte, min(length(a.rng), longest))
 		label{scene: s.number, from: a.p.Rank(), actor: tag, seq: seqs[tag], kind: data}.pack(b)
 		seqs[tag]++
-		high := a.rng.Uint64() << 8 // the receivers' mask leaves it out
-		if a.call(fmt.Sprintf("PushTagged(%d, %d bytes)", to, len(b)),
-			func() error { return out.PushTagged(a.ctx, high|uint64(tag), b) }) != fine {
-			return
+		send := c.StartSend
+		if a.rng.IntN(4) == 0 {
+			send = c.StartSsend
 		}
+		var q *mpi.Request
+		if a.call(fmt.Sprintf("Send(%d, %d bytes, tag %d)", to, len(b), tag),
+			func() (err error) { q, err = send(mpi.Of(b), place, tag); return err }) != fine {
+			break
+		}
+		qs = append(qs, q)
 	}
+	a.call(fmt.Sprintf("WaitAll of %d messages to %d", len(qs), to), func() error { return mpi.WaitAll(a.ctx, qs...) })
 }
+
+// longest is the length of the longest message.
+const longest = 100_000
 
 // expected is what is still to come, by sender and tag.
 type expected struct {
@@ -113,7 +112,7 @@ func (e *expected) from(tag int, end func()) (rank int) {
 }
 
 // came checks a message.
-func (e *expected) came(a *actor, s *scene, tag int, d *weft.Delivery) {
+func (e *expected) came(a *actor, s *scene, tag int, d *matched) {
 	l, err := unpack(d.Data)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -121,8 +120,8 @@ func (e *expected) came(a *actor, s *scene, tag int, d *weft.Delivery) {
 	switch {
 	case err != nil:
 		a.found("%s: from rank %d: %v", a.name, d.From, err)
-	case l.scene != s.number || l.from != d.From || l.actor != tag || d.Tag&0xff != uint64(tag):
-		a.found("%s: from rank %d with tag %x: message %d of rank %d with tag %d in scene %d", a.name, d.From, d.Tag, l.seq,
+	case l.scene != s.number || l.from != d.From || l.actor != tag || d.Tag != tag:
+		a.found("%s: from rank %d with tag %d: message %d of rank %d with tag %d in scene %d", a.name, d.From, d.Tag, l.seq,
 			l.from, l.actor, l.scene)
 	case l.seq != e.next[key]:
 		a.found("%s: message %d of rank %d came where message %d should", a.name, l.seq, l.from, e.next[key])
@@ -131,9 +130,9 @@ func (e *expected) came(a *actor, s *scene, tag int, d *weft.Delivery) {
 	e.want[key]--
 }
 
-// receiveTag receives all messages with a tag. Without copies it takes them from any
-// sender: one that it does not ask for may have filled the ring.
-func receiveTag(a *actor, s *scene, m *match.Matcher, e *expected, tag int, copies bool) {
+// receiveTag receives all messages with a tag.
+func receiveTag(a *actor, s *scene, c *mpi.Comm, e *expected, tag int) {
+	buf := make([]byte, longest)
 	for !a.quit {
 		ctx, end := context.WithCancel(a.ctx)
 		if a.rng.IntN(4) == 0 {
@@ -145,17 +144,16 @@ func receiveTag(a *actor, s *scene, m *match.Matcher, e *expected, tag int, copi
 			end()
 			return
 		}
-		source := from
-		if !copies || a.rng.IntN(2) == 0 {
-			source = match.Any
+		source := mpi.World(a.p).Group().Translate([]int{from}, c.Group())[0]
+		if a.rng.IntN(2) == 0 {
+			source = mpi.AnySource
 		}
-		d, err := receiveMatch(a, ctx, m, source, tag)
+		d, err := receiveMatch(a, ctx, c, source, tag, buf)
 		end()
 		var peer *weft.PeerError
-		switch v := a.judge("Matcher.Recv", err, true); {
+		switch v := a.judge("Recv", err, true); {
 		case v == fine && d.Data != nil:
 			e.came(a, s, tag, &d)
-			d.Release()
 		case errors.As(err, &peer):
 			e.lose(peer.Rank)
 		case v == failed:
@@ -164,27 +162,41 @@ func receiveTag(a *actor, s *scene, m *match.Matcher, e *expected, tag int, copi
 	}
 }
 
+// A matched is a message that has been received, with its sender's rank in the job.
+type matched struct {
+	From, Tag int
+	Data      []byte
+}
+
 // receiveMatch receives in one of the ways that there are. It may return nothing.
-func receiveMatch(a *actor, ctx context.Context, m *match.Matcher, source, tag int) (d weft.Delivery, err error) {
-	const mask = 0xff
+func receiveMatch(a *actor, ctx context.Context, c *mpi.Comm, source, tag int, buf []byte) (d matched, err error) {
 	at := fmt.Sprintf("(%d, tag %d)", source, tag)
+	var st mpi.Status
 	switch a.rng.IntN(5) {
 	case 0:
-		err = a.do("Matcher.TryRecv"+at, func() error { d, err = m.TryRecv(source, uint64(tag), mask); return err })
-		if errors.Is(err, weft.ErrWouldBlock) {
+		var m *mpi.Message
+		err = a.do("TryMProbe"+at, func() error { m, st, err = c.TryMProbe(source, tag); return err })
+		if err == nil && m == nil {
 			a.pause()
+			return d, weft.ErrWouldBlock
+		}
+		if err == nil {
+			err = a.do("Message.Recv", func() error { st, err = m.Recv(a.ctx, mpi.Of(buf)); return err })
 		}
 	case 1:
-		var r *match.Receive
-		if r, err = m.Start(source, uint64(tag), mask); err == nil {
+		var r *mpi.Request
+		if r, err = c.StartRecv(mpi.Of(buf), source, tag); err == nil {
 			a.pause()
-			r.Done()
-			err = a.do("Receive.Wait"+at, func() error { d, err = r.Wait(ctx); return err })
+			_, _, _ = r.Test() // Wait says the same
+			err = a.do("Request.Wait"+at, func() error { st, err = r.Wait(ctx); return err })
 		}
 	case 2:
-		err = a.do("Matcher.Probe"+at, func() error { _, err := m.Probe(ctx, source, uint64(tag), mask); return err })
+		return d, a.do("Probe"+at, func() error { _, err := c.Probe(ctx, source, tag); return err })
 	default:
-		err = a.do("Matcher.Recv"+at, func() error { d, err = m.Recv(ctx, source, uint64(tag), mask); return err })
+		err = a.do("Recv"+at, func() error { st, err = c.Recv(ctx, mpi.Of(buf), source, tag); return err })
 	}
-	return d, err
+	if err != nil {
+		return d, err
+	}
+	return matched{c.Group().Ranks()[st.Source], st.Tag, buf[:st.Count]}, nil
 }

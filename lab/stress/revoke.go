@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"weft"
-	"weft/coll"
+	"weft/mpi"
 )
 
 // revoke: members wait for one of them on a channel, which that one revokes. Each wait ends
@@ -79,10 +79,9 @@ func (a *actor) revoked(err error, channel, by int, reason string) {
 func abandon(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
-	var group *coll.Group
-	err := a.do("coll.Open",
-		func() (err error) { group, err = coll.Open(a.p, 28_000+s.number, s.members); return err })
-	if !a.abandoned("coll.Open", err, a.ctx) { // a member that is ahead may have given up
+	var group *mpi.Comm
+	err := a.do("CreateGroup", func() (err error) { group, err = comm(a, s, 0); return err })
+	if !a.abandoned("CreateGroup", err, a.ctx) { // a member that is ahead may have given up
 		return
 	}
 	broken := false
@@ -107,20 +106,21 @@ func abandon(s *scene) {
 		}
 	}
 	if broken && !a.quit {
-		err := a.do("coll.Barrier of a broken group", func() error { return coll.Barrier(a.ctx, group) })
+		err := a.do("Barrier of a broken group", func() error { return group.Barrier(a.ctx) })
 		if err == nil {
 			a.found("%s: a group goes on that was broken", a.name)
 		}
 	}
-	if err := a.do("Group.Close", group.Close); !errors.Is(err, weft.ErrRevoked) {
-		a.judge("Group.Close", err, false)
+	err = a.do("Comm.Free", func() error { return group.Free(a.ctx) })
+	if !errors.Is(err, weft.ErrRevoked) {
+		a.judge("Comm.Free", err, false)
 	}
 }
 
 // abandoned reports whether a collective operation that a member may give up has come to
 // its end.
 func (a *actor) abandoned(what string, err error, ctx context.Context) bool {
-	var r *weft.RevokedError
+	var r *mpi.RevokedError
 	switch {
 	case errors.As(err, &r) && r.Gone < 0 && a.ctx.Err() == nil && !a.leaving.Load():
 		a.progress.Add(1) // another has given up

@@ -7,28 +7,26 @@ import (
 	"hash/fnv"
 
 	"weft"
-	"weft/coll"
+	"weft/mpi"
 )
 
 // A survivor is a member of a group that outlives others.
 type survivor struct {
 	*actor
-	group *coll.Group
+	group *mpi.Comm
 	seen  uint64 // a hash of what has been agreed on
 }
 
-// mostGivenUp is in how many generations of a group a member may give up without a reason: each takes a channel.
+// mostGivenUp is in how many generations of a group a member may give up without a reason.
 const mostGivenUp = 4
 
 // survive: members add numbers, agree after each sum on whether all have it, and shrink their group if not, because a
 // member has died or has given up. Members of one group have the same sums, and have agreed on the same.
 func survive(s *scene) {
-	const generations = 16 // for each a channel
-	channel := 29_000 + generations*s.number
+	const generations = 64
 	m := &survivor{actor: s.actor(s.name + " main")}
 	defer m.end()
-	if m.call("coll.Open",
-		func() (err error) { m.group, err = coll.Open(m.p, channel, s.members); return err }) != fine {
+	if m.call("CreateGroup", func() (err error) { m.group, err = comm(m.actor, s, 0); return err }) != fine {
 		return
 	}
 	rounds := 1 + s.shared.IntN(8)
@@ -43,12 +41,11 @@ func survive(s *scene) {
 			round++
 			continue
 		}
-		next := channel + m.group.Generation() + 1
-		if next == channel+generations {
+		if m.group.Generation() == generations {
 			m.found("%s: a group of %d members has been shrunk %d times", m.name, len(s.members), generations)
 			return
 		}
-		if !m.shrink(next) {
+		if !m.shrink() {
 			return
 		}
 	}
@@ -69,12 +66,12 @@ func (m *survivor) sum(round int) (s sums, has bool) {
 	}
 	s.seen = []uint64{m.seen, ^m.seen}
 	if m.group.Generation() < mostGivenUp && m.rng.IntN(20) == 0 {
-		m.do("Group.Revoke", func() error { m.group.Revoke(errors.New("a member has given up")); return nil })
+		m.do("Comm.Revoke", func() error { m.group.Revoke(errors.New("a member has given up")); return nil })
 		return s, false
 	}
-	err := m.do("coll.AllReduce, which a death may end", func() error {
-		return errors.Join(coll.AllReduce(m.ctx, m.group, s.values, coll.Sum),
-			coll.AllReduce(m.ctx, m.group, s.seen, coll.Max))
+	err := m.do("mpi.AllReduce, which a death may end", func() error {
+		return errors.Join(mpi.AllReduce(m.ctx, m.group, s.values, mpi.Sum),
+			mpi.AllReduce(m.ctx, m.group, s.seen, mpi.Max))
 	})
 	return s, err == nil
 }
@@ -86,29 +83,29 @@ func (m *survivor) value(rank, round, i int) int64 { return int64(rank*1_000_003
 func (m *survivor) check(round int, s sums) {
 	for i, got := range s.values {
 		want := int64(0)
-		for _, rank := range m.group.Members() {
+		for _, rank := range m.group.Group().Ranks() {
 			want += m.value(rank, round, i)
 		}
 		if got != want {
 			m.found("%s: generation %d: the sum of %v is %d at element %d, not %d", m.name, m.group.Generation(),
-				m.group.Members(), got, i, want)
+				m.group.Group().Ranks(), got, i, want)
 			return
 		}
 	}
 	if s.seen[0] != ^s.seen[1] {
 		m.found("%s: generation %d: members of %v have agreed on different things", m.name, m.group.Generation(),
-			m.group.Members())
+			m.group.Group().Ranks())
 	}
 }
 
 // agree agrees with the others on whether all have the sum. It reports false if this rank can go on no more.
-func (m *survivor) agree(has bool) (all coll.Agreement, ok bool) {
+func (m *survivor) agree(has bool) (all mpi.Agreement, ok bool) {
 	flags := uint64(0)
 	if has {
 		flags = 1
 	}
-	err := m.do("Group.Agree", func() (err error) { all, err = m.group.Agree(m.ctx, flags); return err })
-	if !m.settled("Group.Agree", err) {
+	err := m.do("Comm.Agree", func() (err error) { all, err = m.group.Agree(m.ctx, flags); return err })
+	if !m.settled("Comm.Agree", err) {
 		return all, false
 	}
 	h := fnv.New64a()
@@ -118,17 +115,18 @@ func (m *survivor) agree(has bool) (all coll.Agreement, ok bool) {
 }
 
 // shrink goes on with the members that are left.
-func (m *survivor) shrink(channel int) bool {
+func (m *survivor) shrink() bool {
 	old := m.group
-	err := m.do("Group.Shrink", func() (err error) { m.group, err = old.Shrink(m.ctx, channel); return err })
+	err := m.do("Comm.Shrink", func() (err error) { m.group, err = old.Shrink(m.ctx); return err })
 	m.part(old)
-	return m.settled("Group.Shrink", err)
+	return m.settled("Comm.Shrink", err)
 }
 
-// part closes a group, which may be revoked.
-func (m *survivor) part(g *coll.Group) {
-	if err := m.do("Group.Close", g.Close); !errors.Is(err, weft.ErrRevoked) {
-		m.judge("Group.Close", err, false)
+// part frees a communicator, which may be revoked.
+func (m *survivor) part(g *mpi.Comm) {
+	err := m.do("Comm.Free", func() error { return g.Free(m.ctx) })
+	if !errors.Is(err, weft.ErrRevoked) {
+		m.judge("Comm.Free", err, false)
 	}
 }
 

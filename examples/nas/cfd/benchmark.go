@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"weft"
-	"weft/coll"
 	"weft/examples/nas/npb"
 )
 
@@ -46,7 +45,6 @@ func (m *Benchmark) Run(ctx context.Context, p *weft.Proc, name string, w io.Wri
 		return err
 	}
 	d := s.domain()
-	defer d.Group.Close()
 	if p.Rank() != 0 {
 		w = io.Discard
 	}
@@ -59,14 +57,14 @@ func (m *Benchmark) Run(ctx context.Context, p *weft.Proc, name string, w io.Wri
 	for _, b := range d.Blocks {
 		b.Reset()
 	}
-	if err := coll.Barrier(ctx, d.Group); err != nil {
+	if err := d.Group.Barrier(ctx); err != nil {
 		return err
 	}
 	start := p.Now()
 	if err := steps(ctx, s, c.Steps, w); err != nil {
 		return err
 	}
-	if err := coll.Barrier(ctx, d.Group); err != nil { // so that the slowest counts
+	if err := d.Group.Barrier(ctx); err != nil { // so that the slowest counts
 		return err
 	}
 	took := p.Now() - start

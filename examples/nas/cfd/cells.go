@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"weft"
-	"weft/coll"
 	"weft/examples/nas/npb"
+	"weft/mpi"
 )
 
 // Cells is the grid as a square number of ranks share it: of q×q ranks each has q of
@@ -94,7 +94,7 @@ func (c *Cells) pass(ctx context.Context, axis, side int, p Pass) error {
 		out := c.Out[:p.PerLine*b.lines(axis)]
 		p.Do(b, axis, in, out)
 		in = c.In[:p.PerLine*blocks[i].lines(axis)]
-		if err := coll.Exchange(ctx, c.Group, c.Neighbour[axis][side], out, c.Neighbour[axis][1-side], in); err != nil {
+		if _, err := c.Group.SendRecv(ctx, mpi.Of(out), c.Neighbour[axis][side], 0, mpi.Of(in), c.Neighbour[axis][1-side], 0); err != nil {
 			return err
 		}
 	}

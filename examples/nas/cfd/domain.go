@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"weft"
-	"weft/coll"
+	"weft/mpi"
 )
 
 // channel is that of a benchmark's group.
@@ -13,7 +13,7 @@ const channel = 100
 // A Domain is a rank's part of the grid: some blocks, of which all that have another
 // block next to them on one side of an axis have it at one rank.
 type Domain struct {
-	Group     *coll.Group
+	Group     *mpi.Comm
 	Blocks    []*Block // in the same order as those next to them at a neighbour
 	Neighbour [3][2]int
 	Out, In   []float64 // for messages
@@ -31,15 +31,14 @@ func NewDomain(ctx context.Context, p *weft.Proc, blocks []*Block, neighbour [3]
 		}
 		longest = max(longest, all)
 	}
-	d := &Domain{Blocks: blocks, Neighbour: neighbour}
+	d := &Domain{Group: mpi.World(p), Blocks: blocks, Neighbour: neighbour}
 	var err error
 	for _, buf := range []*[]float64{&d.Out, &d.In} {
-		if *buf, err = coll.Alloc[float64](p, longest); err != nil {
+		if *buf, err = mpi.Alloc[float64](p, longest); err != nil {
 			return nil, err
 		}
 	}
-	d.Group, err = coll.Open(p, channel, nil)
-	return d, err
+	return d, nil
 }
 
 // Residual fills the margins of the blocks and computes their residuals.
@@ -76,11 +75,11 @@ func (d *Domain) shift(ctx context.Context, axis, side int) error {
 	var err error
 	switch {
 	case len(out) > 0 && n > 0:
-		err = coll.Exchange(ctx, d.Group, to, out, from, in)
+		_, err = d.Group.SendRecv(ctx, mpi.Of(out), to, 0, mpi.Of(in), from, 0)
 	case len(out) > 0:
-		err = coll.Send(ctx, d.Group, to, out)
+		err = d.Group.Send(ctx, mpi.Of(out), to, 0)
 	case n > 0:
-		err = coll.Receive(ctx, d.Group, from, in)
+		_, err = d.Group.Recv(ctx, mpi.Of(in), from, 0)
 	}
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"weft/coll"
+	"weft/mpi"
 )
 
 // norm adds up squares over the whole grid, and returns the root of their mean over
@@ -20,7 +20,7 @@ func (d *Domain) norm(ctx context.Context, value func(b *Block, p int) State) (S
 			}
 		}
 	}
-	err := coll.AllReduce(ctx, d.Group, sum[:], coll.Sum)
+	err := mpi.AllReduce(ctx, d.Group, sum[:], mpi.Sum)
 	inner := float64(d.Blocks[0].n - 2)
 	for m := range sum {
 		sum[m] = math.Sqrt(sum[m] / (inner * inner * inner))
@@ -51,7 +51,7 @@ func (d *Domain) surfaceIntegral(ctx context.Context) (float64, error) {
 	for _, b := range d.Blocks {
 		sum[0] += b.surfaceIntegral()
 	}
-	err := coll.AllReduce(ctx, d.Group, sum[:], coll.Sum)
+	err := mpi.AllReduce(ctx, d.Group, sum[:], mpi.Sum)
 	return sum[0], err
 }
 

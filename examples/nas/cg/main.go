@@ -13,7 +13,6 @@ import (
 	"math"
 
 	"weft"
-	"weft/coll"
 	"weft/examples/nas/npb"
 )
 
@@ -49,12 +48,11 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
 	if _, err := s.iterate(ctx); err != nil { // not timed, and forgotten
 		return err
 	}
 	s.reset()
-	if err := coll.Barrier(ctx, s.all); err != nil {
+	if err := s.all.Barrier(ctx); err != nil {
 		return err
 	}
 	if p.Rank() == 0 {

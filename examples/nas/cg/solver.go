@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"weft"
-	"weft/coll"
 	"weft/examples/nas/npb"
+	"weft/mpi"
 )
 
 // A solver is one rank's part. The ranks form a grid of rows × cols, cols being
@@ -18,9 +17,9 @@ type solver struct {
 	class
 	rows, cols int
 	row, col   int
-	all        *coll.Group
-	line       *coll.Group // the ranks of our row
-	partner    int         // has the part of a product that we need, and needs ours
+	all        *mpi.Comm
+	line       *mpi.Comm // the ranks of our row
+	partner    int       // has the part of a product that we need, and needs ours
 	a          *block
 	theirs     [2]int // the part of our rows that the partner needs
 
@@ -29,10 +28,7 @@ type solver struct {
 	one           [1]float64
 }
 
-const (
-	channelAll  = 100
-	channelLine = 101
-)
+const ()
 
 // newSolver divides the matrix among rows × cols ranks, as square as a power of two allows, and makes this rank's
 // block of it.
@@ -49,14 +45,8 @@ func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 	s.row = p.Rank() / s.cols
 	s.col = p.Rank() % s.cols
 	var err error
-	if s.all, err = coll.Open(p, channelAll, nil); err != nil {
-		return nil, err
-	}
-	var line []int
-	for j := range s.cols {
-		line = append(line, s.row*s.cols+j)
-	}
-	if s.line, err = coll.Open(p, channelLine, line); err != nil {
+	s.all = mpi.World(p)
+	if s.line, err = s.all.Split(ctx, s.row, s.col); err != nil {
 		return nil, err
 	}
 	wide := s.cols / s.rows // segments in the part of a row of ranks
@@ -92,7 +82,7 @@ func (s *solver) reset() {
 // rows into parts of columns.
 func (s *solver) times(ctx context.Context, q, p []float64) error {
 	s.a.times(s.w, p)
-	if err := coll.AllReduce(ctx, s.line, s.w, coll.Sum); err != nil {
+	if err := mpi.AllReduce(ctx, s.line, s.w, mpi.Sum); err != nil {
 		return err
 	}
 	part := s.w[s.theirs[0]:s.theirs[1]]
@@ -100,7 +90,8 @@ func (s *solver) times(ctx context.Context, q, p []float64) error {
 		copy(q, part)
 		return nil
 	}
-	return coll.Exchange(ctx, s.all, s.partner, part, s.partner, q)
+	_, err := s.all.SendRecv(ctx, mpi.Of(part), s.partner, 0, mpi.Of(q), s.partner, 0)
+	return err
 }
 
 // dot returns the product of two vectors, of which each row of ranks has all
@@ -111,7 +102,7 @@ func (s *solver) dot(ctx context.Context, a, b []float64) (float64, error) {
 		sum += a[i] * b[i]
 	}
 	s.one[0] = sum
-	err := coll.AllReduce(ctx, s.line, s.one[:], coll.Sum)
+	err := mpi.AllReduce(ctx, s.line, s.one[:], mpi.Sum)
 	return s.one[0], err
 }
 
@@ -167,5 +158,3 @@ func (s *solver) iterate(ctx context.Context) (zeta float64, err error) {
 	}
 	return s.shift + 1/xz, nil
 }
-
-func (s *solver) close() error { return errors.Join(s.line.Close(), s.all.Close()) }

@@ -12,8 +12,8 @@ import (
 	"math"
 
 	"weft"
-	"weft/coll"
 	"weft/examples/nas/npb"
+	"weft/mpi"
 )
 
 func main() { npb.Main("S, W, A or B", run) }
@@ -45,12 +45,8 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	g, err := coll.Open(p, 100, nil)
-	if err != nil {
-		return err
-	}
-	defer g.Close()
-	if err := coll.Barrier(ctx, g); err != nil {
+	g := mpi.World(p)
+	if err := g.Barrier(ctx); err != nil {
 		return err
 	}
 	start := p.Now()
@@ -58,10 +54,10 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	first := batches * p.Rank() / p.Size()
 	last := batches * (p.Rank() + 1) / p.Size()
 	sums, counts := deviates(uint64(first), uint64(last))
-	if err := coll.AllReduce(ctx, g, sums, coll.Sum); err != nil {
+	if err := mpi.AllReduce(ctx, g, sums, mpi.Sum); err != nil {
 		return err
 	}
-	if err := coll.AllReduce(ctx, g, counts, coll.Sum); err != nil {
+	if err := mpi.AllReduce(ctx, g, counts, mpi.Sum); err != nil {
 		return err
 	}
 	took := p.Now() - start

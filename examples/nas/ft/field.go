@@ -6,15 +6,15 @@ import (
 	"math"
 
 	"weft"
-	"weft/coll"
 	"weft/examples/nas/npb"
+	"weft/mpi"
 )
 
 // A field is one rank's part of a field of complex numbers: in space some planes of
 // equal z, among the frequencies some of equal y.
 type field struct {
 	class
-	g      *coll.Group
+	g      *mpi.Comm
 	z0, zs int // our planes in space
 	y0, ys int // our planes among the frequencies
 
@@ -31,17 +31,14 @@ type field struct {
 // alpha is how fast the field decays.
 const alpha = 1e-6
 
-// newField returns this rank's planes of the field. The large arrays come from coll.Alloc, as all that an
+// newField returns this rank's planes of the field. The large arrays come from mpi.Alloc, as all that an
 // all-to-all exchanges.
 func newField(ctx context.Context, p *weft.Proc, c class) (*field, error) {
 	n := p.Size()
 	if n&(n-1) != 0 || n > min(c.ny, c.nz) {
 		return nil, &npb.RanksError{Ranks: n, Must: fmt.Sprintf("a power of two up to %d", min(c.ny, c.nz))}
 	}
-	g, err := coll.Open(p, 100, nil)
-	if err != nil {
-		return nil, err
-	}
+	g := mpi.World(p)
 	f := &field{
 		class: c, g: g, zs: c.nz / n, ys: c.ny / n, alongX: newFFT(c.nx), alongY: newFFT(c.ny), alongZ: newFFT(c.nz),
 	}
@@ -49,7 +46,8 @@ func newField(ctx context.Context, p *weft.Proc, c class) (*field, error) {
 	f.y0 = p.Rank() * f.ys
 	size := c.nx * c.ny * f.zs
 	for _, v := range []*[]complex128{&f.space, &f.freq, &f.out, &f.in} {
-		if *v, err = coll.Alloc[complex128](p, size); err != nil {
+		var err error
+		if *v, err = mpi.Alloc[complex128](p, size); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +86,7 @@ func (f *field) transform(ctx context.Context) error {
 	for y := range f.ny {
 		transpose(matrix{f.out[y*f.nx*f.zs:], f.zs}, matrix{f.space[y*f.nx:], f.ny * f.nx}, f.zs, f.nx)
 	}
-	if err := coll.AllToAll(ctx, f.g, f.out, f.in); err != nil {
+	if err := f.g.AllToAll(ctx, mpi.Of(f.out), mpi.Of(f.in)); err != nil {
 		return err
 	}
 	lines := f.ys * f.nx
@@ -118,7 +116,7 @@ func (f *field) step(ctx context.Context) error {
 			copy(f.out[(to*lines+i)*f.zs:], line[to*f.zs:][:f.zs])
 		}
 	}
-	if err := coll.AllToAll(ctx, f.g, f.out, f.in); err != nil {
+	if err := f.g.AllToAll(ctx, mpi.Of(f.out), mpi.Of(f.in)); err != nil {
 		return err
 	}
 	for y := range f.ny {

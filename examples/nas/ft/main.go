@@ -14,8 +14,8 @@ import (
 	"math/cmplx"
 
 	"weft"
-	"weft/coll"
 	"weft/examples/nas/npb"
+	"weft/mpi"
 )
 
 func main() { npb.Main("S, W or A", run) }
@@ -54,11 +54,10 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer f.g.Close()
 	if err := f.begin(ctx); err != nil { // not timed, and forgotten
 		return err
 	}
-	if err := coll.Barrier(ctx, f.g); err != nil {
+	if err := f.g.Barrier(ctx); err != nil {
 		return err
 	}
 	if p.Rank() == 0 {
@@ -114,7 +113,7 @@ func (f *field) checksum(ctx context.Context) (complex128, error) {
 			sum[0] += f.space[((z-f.z0)*f.ny+y)*f.nx+x]
 		}
 	}
-	err := coll.AllReduce(ctx, f.g, sum, coll.Sum)
+	err := mpi.AllReduce(ctx, f.g, sum, mpi.Sum)
 	if cmplx.IsNaN(sum[0]) {
 		return 0, npb.ErrWrong
 	}

@@ -27,7 +27,6 @@ func run(ctx context.Context, p *weft.Proc, name string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer s.g.Close()
 	if p.Rank() == 0 {
 		fmt.Fprintf(w, "\n\n NAS Parallel Benchmarks in Go over weft -- IS Benchmark\n\n")
 		fmt.Fprintf(w, " Size:  %d  (class %s)\n Iterations:   %d\n Number of processes:     %d\n",

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"weft"
-	"weft/coll"
 	"weft/examples/nas/npb"
+	"weft/mpi"
 )
 
 const iterations = 10
@@ -17,7 +17,7 @@ const iterations = 10
 type sorter struct {
 	class
 	p      *weft.Proc
-	g      *coll.Group
+	g      *mpi.Comm
 	keys   []int32 // our share of all keys, never sorted
 	out    []int32 // our keys, by bucket
 	in     []int32 // the keys of our range of values
@@ -41,10 +41,7 @@ func newSorter(ctx context.Context, p *weft.Proc, c class) (*sorter, error) {
 	if ranks&(ranks-1) != 0 || ranks > 1<<c.logBucket/2 {
 		return nil, &npb.RanksError{Ranks: ranks, Must: fmt.Sprintf("a power of two up to %d", 1<<c.logBucket/2)}
 	}
-	g, err := coll.Open(p, 100, nil)
-	if err != nil {
-		return nil, err
-	}
+	g := mpi.World(p)
 	n := 1 << c.logKeys / ranks
 	buckets := 1 << c.logBucket
 	s := &sorter{
@@ -52,10 +49,11 @@ func newSorter(ctx context.Context, p *weft.Proc, c class) (*sorter, error) {
 		bucket: make([]int32, buckets+tests), total: make([]int32, buckets+tests), begin: make([]int32, buckets),
 		counts: make([]int32, 1<<c.logMax), sendN: make([]int, ranks), recvN: make([]int, ranks),
 	}
-	if s.out, err = coll.Alloc[int32](p, n); err != nil {
+	var err error
+	if s.out, err = mpi.Alloc[int32](p, n); err != nil {
 		return nil, err
 	}
-	if s.in, err = coll.Alloc[int32](p, n+n/2+1<<12); err != nil {
+	if s.in, err = mpi.Alloc[int32](p, n+n/2+1<<12); err != nil {
 		return nil, err
 	}
 	s.fill(p.Rank())
@@ -83,11 +81,11 @@ func (s *sorter) rank(ctx context.Context, it int32) error {
 	}
 	s.sortIntoBuckets()
 	copy(s.total, s.bucket)
-	if err := coll.AllReduce(ctx, s.g, s.total, coll.Sum); err != nil {
+	if err := mpi.AllReduce(ctx, s.g, s.total, mpi.Sum); err != nil {
 		return err
 	}
 	s.divide()
-	if err := coll.AllToAll(ctx, s.g, s.sendN, s.recvN); err != nil {
+	if err := s.g.AllToAll(ctx, mpi.Of(s.sendN), mpi.Of(s.recvN)); err != nil {
 		return err
 	}
 	n := 0
@@ -97,7 +95,7 @@ func (s *sorter) rank(ctx context.Context, it int32) error {
 	if n > len(s.in) {
 		return fmt.Errorf("%d keys fall to this rank, and there is room for %d", n, len(s.in))
 	}
-	if err := coll.AllToAllV(ctx, s.g, s.out, s.sendN, s.in[:n], s.recvN); err != nil {
+	if err := s.g.AllToAllV(ctx, mpi.Parts(s.out, s.sendN), mpi.Parts(s.in[:n], s.recvN)); err != nil {
 		return err
 	}
 	s.got = s.in[:n]
@@ -231,12 +229,12 @@ func (s *sorter) boundary(ctx context.Context, sorted []int32) (int32, error) {
 	}
 	me := s.g.Rank()
 	if me < s.g.Size()-1 {
-		if err := coll.Send(ctx, s.g, me+1, last); err != nil {
+		if err := s.g.Send(ctx, mpi.Of(last), me+1, 0); err != nil {
 			return 0, err
 		}
 	}
 	if me > 0 {
-		if err := coll.Receive(ctx, s.g, me-1, before); err != nil {
+		if _, err := s.g.Recv(ctx, mpi.Of(before), me-1, 0); err != nil {
 			return 0, err
 		}
 	}
@@ -250,7 +248,7 @@ func (s *sorter) run(ctx context.Context) (took time.Duration, ok bool, err erro
 	}
 	s.passed = 0
 	s.wrong = 0
-	if err := coll.Barrier(ctx, s.g); err != nil {
+	if err := s.g.Barrier(ctx); err != nil {
 		return 0, false, err
 	}
 	start := s.p.Now()
@@ -264,7 +262,7 @@ func (s *sorter) run(ctx context.Context) (took time.Duration, ok bool, err erro
 		return 0, false, err
 	}
 	verdict := []int32{int32(s.passed), int32(s.wrong), int32(len(s.got))}
-	if err := coll.AllReduce(ctx, s.g, verdict, coll.Sum); err != nil {
+	if err := mpi.AllReduce(ctx, s.g, verdict, mpi.Sum); err != nil {
 		return 0, false, err
 	}
 	return took, verdict[0] == tests*iterations && verdict[1] == 0 && verdict[2] == 1<<s.logKeys, nil

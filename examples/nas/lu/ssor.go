@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"weft"
-	"weft/coll"
 	"weft/examples/nas/cfd"
+	"weft/mpi"
 )
 
 // omega is the factor of over-relaxation.
@@ -56,7 +56,7 @@ func (s *solver) plane(ctx context.Context, z, side int, solve func(z int)) erro
 		if b.Inside(axis, side) {
 			brink := s.brink(axis, z, b.Beyond(axis, side, 1))
 			in := s.In[:len(cfd.State{})*brink.Points()]
-			if err := coll.Receive(ctx, s.Group, s.Neighbour[axis][side], in); err != nil {
+			if _, err := s.Group.Recv(ctx, mpi.Of(in), s.Neighbour[axis][side], 0); err != nil {
 				return err
 			}
 			b.Scatter(in, b.R, brink)
@@ -66,7 +66,7 @@ func (s *solver) plane(ctx context.Context, z, side int, solve func(z int)) erro
 	for axis := range s.Neighbour {
 		if b.Inside(axis, 1-side) {
 			out := b.Gather(s.Out[:0], b.R, s.brink(axis, z, b.Edge(axis, 1-side, 1)))
-			if err := coll.Send(ctx, s.Group, s.Neighbour[axis][1-side], out); err != nil {
+			if err := s.Group.Send(ctx, mpi.Of(out), s.Neighbour[axis][1-side], 0); err != nil {
 				return err
 			}
 		}

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"weft/coll"
 	"weft/examples/nas/npb"
+	"weft/mpi"
 )
 
 // extreme is how many charges there are of each sign.
@@ -55,10 +55,10 @@ func (s *solver) candidates(ctx context.Context, top *level) ([]place, error) {
 	}
 	allValues := make([]float64, len(most)*s.all.Size())
 	allIndexes := make([]int, len(most)*s.all.Size())
-	if err := coll.AllGather(ctx, s.all, values, allValues); err != nil {
+	if err := s.all.AllGather(ctx, mpi.Of(values), mpi.Of(allValues)); err != nil {
 		return nil, err
 	}
-	if err := coll.AllGather(ctx, s.all, indexes, allIndexes); err != nil {
+	if err := s.all.AllGather(ctx, mpi.Of(indexes), mpi.Of(allIndexes)); err != nil {
 		return nil, err
 	}
 	all := make([]place, len(allValues))

@@ -6,26 +6,23 @@ import (
 	"slices"
 
 	"weft"
-	"weft/coll"
+	"weft/mpi"
 )
 
 // faces is what a rank tells its neighbours with.
 type faces struct {
-	g       *coll.Group
+	g       *mpi.Comm
 	box     [axes]line
 	out, in []float64 // room for the longest face
 }
 
-// newFaces opens the group in which ranks exchange the faces of their parts, with buffers for the largest grid.
-func newFaces(ctx context.Context, p *weft.Proc, channel int, largest *grid) (*faces, error) {
-	f := &faces{box: lines(p.Rank(), p.Size())}
-	var err error
-	if f.g, err = coll.Open(p, channel, nil); err != nil {
-		return nil, err
-	}
+// newFaces returns the neighbours of a rank, with buffers for the largest grid.
+func newFaces(p *weft.Proc, largest *grid) (*faces, error) {
+	f := &faces{g: mpi.World(p), box: lines(p.Rank(), p.Size())}
 	longest := max(largest.faceLen(axisX), largest.faceLen(axisY))
 	f.in = make([]float64, longest)
-	f.out, err = coll.Alloc[float64](p, longest)
+	var err error
+	f.out, err = mpi.Alloc[float64](p, longest)
 	return f, err
 }
 
@@ -52,7 +49,7 @@ func (f *faces) margins(ctx context.Context, s *share, g *grid) error {
 // exchange sends a plane across an axis to one rank, and receives another from one.
 func (f *faces) exchange(ctx context.Context, g *grid, axis, to, plane, from, margin int) error {
 	in := g.face(axis, margin, f.in)
-	if err := coll.Exchange(ctx, f.g, to, g.pack(axis, plane, f.out), from, in); err != nil {
+	if _, err := f.g.SendRecv(ctx, mpi.Of(g.pack(axis, plane, f.out)), to, 0, mpi.Of(in), from, 0); err != nil {
 		return err
 	}
 	g.unpack(axis, margin, in)
@@ -73,7 +70,7 @@ func (f *faces) hand(ctx context.Context, fine, coarse *share, g *grid) error {
 		switch coarse.size[axis] {
 		case fine.size[axis]: // one point of both: those beside us have dropped out
 			face := g.pack(axis, 1, f.out)
-			err = errors.Join(coll.Send(ctx, f.g, fine.next[axis], face), coll.Send(ctx, f.g, fine.prev[axis], face))
+			err = errors.Join(f.g.Send(ctx, mpi.Of(face), fine.next[axis], 0), f.g.Send(ctx, mpi.Of(face), fine.prev[axis], 0))
 		case 0:
 			err = errors.Join(f.take(ctx, g, axis, fine.prev[axis], 0), f.take(ctx, g, axis, fine.next[axis], 1))
 		}
@@ -87,7 +84,7 @@ func (f *faces) hand(ctx context.Context, fine, coarse *share, g *grid) error {
 // take receives a plane across an axis.
 func (f *faces) take(ctx context.Context, g *grid, axis, from, plane int) error {
 	in := g.face(axis, plane, f.in)
-	if err := coll.Receive(ctx, f.g, from, in); err != nil {
+	if _, err := f.g.Recv(ctx, mpi.Of(in), from, 0); err != nil {
 		return err
 	}
 	g.unpack(axis, plane, in)

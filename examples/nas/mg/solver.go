@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
 	"weft"
-	"weft/coll"
 	"weft/examples/nas/npb"
+	"weft/mpi"
 )
 
 // A level is a grid of some coarseness, as this rank has it.
@@ -21,7 +20,7 @@ type level struct {
 // A solver is one rank's part.
 type solver struct {
 	class
-	all     *coll.Group
+	all     *mpi.Comm
 	faces   *faces
 	scratch *scratch
 	level   []*level // from 1, the coarsest
@@ -29,10 +28,7 @@ type solver struct {
 	one     [1]float64
 }
 
-const (
-	channelAll   = 100
-	channelFaces = 101
-)
+const ()
 
 // least is how many points of the finest grid a rank must have: enough for all
 // candidates for charges.
@@ -58,16 +54,12 @@ func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {
 	s.v = newGrid(top.size)
 	s.scratch = newScratch(top.size[axisX] + 2)
 	var err error
-	if s.all, err = coll.Open(p, channelAll, nil); err != nil {
-		return nil, err
-	}
-	if s.faces, err = newFaces(ctx, p, channelFaces, s.v); err != nil {
+	s.all = mpi.World(p)
+	if s.faces, err = newFaces(p, s.v); err != nil {
 		return nil, err
 	}
 	return s, s.charge(ctx)
 }
-
-func (s *solver) close() error { return errors.Join(s.faces.g.Close(), s.all.Close()) }
 
 // solve returns the norm of the residual after some iterations.
 func (s *solver) solve(ctx context.Context, iterations int) (float64, error) {
@@ -85,7 +77,7 @@ func (s *solver) solve(ctx context.Context, iterations int) (float64, error) {
 		}
 	}
 	s.one[0] = top.r.squares()
-	err := coll.AllReduce(ctx, s.all, s.one[:], coll.Sum)
+	err := mpi.AllReduce(ctx, s.all, s.one[:], mpi.Sum)
 	return math.Sqrt(s.one[0] / math.Pow(float64(top.side), axes)), err
 }
 

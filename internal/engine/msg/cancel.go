@@ -9,13 +9,15 @@ import (
 
 // Cancel takes an operation back from the engine and reports whether it could:
 // false means that it is Done or Offered already. A cancelled send has not
-// happened; a cancelled receive has taken nothing. After a cancelled send the
-// caller must also detach op.Buf from the link.
+// happened; a cancelled receive has taken nothing, or is Offered again if it
+// keeps its message aside. After a cancelled send the caller must also detach
+// op.Buf from the link.
 func (p *Port) Cancel(op *Op) bool {
 	if op.State != Pending {
 		return false
 	}
 	n := p.layer
+	op.State = Done
 	switch op.Kind {
 	case Flush:
 		p.cancelFlush(op)
@@ -32,7 +34,6 @@ func (p *Port) Cancel(op *Op) bool {
 	case Freeze:
 		p.cancelFreeze()
 	}
-	op.State = Done
 	return true
 }
 
@@ -63,6 +64,11 @@ func (p *Port) cancelRecv(op *Op) {
 			o.Addr = 0 // it is here
 			p.layer.keeping = append(p.layer.keeping, o.kept)
 		}
+		if op.Aside {
+			op.State = Offered
+			p.offered = append(p.offered, op)
+			return
+		}
 		p.Decline(op)
 		return
 	}
@@ -77,10 +83,15 @@ func (p *Port) cancelRecv(op *Op) {
 }
 
 // Decline puts an Offered message back, so that another receive can take it:
-// the caller of this one no longer waits.
+// the caller of this one no longer waits. The sender of a message that was kept
+// aside is turned away.
 func (p *Port) Decline(op *Op) {
 	op.State = Done
-	if p.unoffer(op); !op.recalled {
+	switch p.unoffer(op); {
+	case op.recalled:
+	case op.Aside:
+		p.turnAway(op.Offer)
+	default:
 		p.decline(op.Offer)
 	}
 }

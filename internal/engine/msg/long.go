@@ -254,9 +254,15 @@ func (l *Layer) onSettled(from int, f wire.Settled) {
 	}
 }
 
-// startAgain makes a receive take the next message: the sender has given up the message that was offered.
+// startAgain makes a receive take the next message, or ends one that keeps its message aside: the sender has given up
+// the message that was offered.
 func (p *Port) startAgain(op *Op) {
 	p.layer.Stats.Received--
+	if op.Aside {
+		op.State = Done
+		op.Err = failure.ErrWithdrawn
+		return
+	}
 	op.State = Pending
 	op.Offer = Offer{}
 	if op.borrow {

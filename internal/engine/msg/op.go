@@ -43,6 +43,11 @@ type Op struct {
 	// Alone: no goroutine waits for it yet. What it needs of peers must wake this process.
 	Alone bool
 
+	// Aside: a long message that is offered to this Recv is its caller's until Done, and others are received
+	// meanwhile. A Fetch that is cancelled can be repeated, Decline turns the sender away, and if the sender has given
+	// up, the Recv ends with failure.ErrWithdrawn.
+	Aside bool
+
 	// Owner is the caller's, untouched.
 	Owner any
 

@@ -196,7 +196,7 @@ func (p *player) operation(in *record.Input) error {
 	switch {
 	case in.Do == "start" && in.Msg != nil:
 		m := in.Msg
-		op := &msg.Op{Kind: m.Kind, Peer: m.Peer, Mem: m.Mem, Addr: m.Addr, Alone: in.OK}
+		op := &msg.Op{Kind: m.Kind, Peer: m.Peer, Mem: m.Mem, Addr: m.Addr, Alone: in.OK, Aside: m.Aside}
 		b, err := p.buffer(m.Len)
 		if err != nil {
 			return err

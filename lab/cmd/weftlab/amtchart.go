@@ -13,9 +13,9 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft"
-	"weft/coll"
 	"weft/internal/cli"
 	"weft/lab/advise"
+	"weft/mpi"
 )
 
 const amtChartHelp = `Shows how the receive memory of a rank grows with the size of the job: as advised from a
@@ -147,10 +147,7 @@ const face = 32 * 32
 // haloStep is one step of a program on blocks: faces go to the neighbours, round
 // the cube, and a sum to all.
 func haloStep(ctx context.Context, p *weft.Proc, blocks [3]int) error {
-	g, err := coll.Open(p, 1, nil)
-	if err != nil {
-		return err
-	}
+	g := mpi.World(p)
 	out := make([]float64, face)
 	in := make([]float64, face)
 	stride := 1
@@ -159,14 +156,15 @@ func haloStep(ctx context.Context, p *weft.Proc, blocks [3]int) error {
 		up := p.Rank() + ((at+1)%side-at)*stride
 		down := p.Rank() + ((at+side-1)%side-at)*stride
 		if side > 1 {
-			err = errors.Join(coll.Exchange(ctx, g, up, out, down, in), coll.Exchange(ctx, g, down, out, up, in))
-		}
-		if err != nil {
-			return err
+			_, err1 := g.SendRecv(ctx, mpi.Of(out), up, 0, mpi.Of(in), down, 0)
+			_, err2 := g.SendRecv(ctx, mpi.Of(out), down, 0, mpi.Of(in), up, 0)
+			if err := errors.Join(err1, err2); err != nil {
+				return err
+			}
 		}
 		stride *= side
 	}
-	return errors.Join(coll.AllReduce(ctx, g, in[:1], coll.Sum), g.Close())
+	return mpi.AllReduce(ctx, g, in[:1], mpi.Sum)
 }
 
 // drawMemory draws the rings' memory against the ranks.

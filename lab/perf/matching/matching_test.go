@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"weft/match"
+	"weft/internal/match"
 )
 
 // The target: with 1,000 unexpected messages from 63 senders a search compares at

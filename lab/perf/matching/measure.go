@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"weft/match"
+	"weft/internal/match"
 )
 
 // A Result is what searching one queue in one pattern has cost: a line of -json.

@@ -1,6 +1,6 @@
 package matching
 
-import "weft/match"
+import "weft/internal/match"
 
 // one is matching with one queue for the messages and one for the receives of all
 // sources: linked lists, as in match, that are searched from the oldest on.

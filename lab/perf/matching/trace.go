@@ -1,6 +1,6 @@
 package matching
 
-import "weft/match"
+import "weft/internal/match"
 
 // An event is what happens to the queues of a rank: a receive is posted, or a
 // message arrives.
@@ -29,8 +29,15 @@ type queues interface {
 // perSender is package match.
 type perSender struct{ *match.Queues[int, int] }
 
+func (q perSender) Arrive(from int, tag uint64, message int) (receive int, ok bool) {
+	if receive, ok = q.Match(from, tag); !ok {
+		q.Keep(from, tag, message)
+	}
+	return receive, ok
+}
+
 func (q perSender) Post(source int, tag, mask uint64, receive int) (message int, ok bool) {
-	message, _, ok = q.Queues.Post(source, tag, mask, receive)
+	message, _, _, ok = q.Queues.Post(source, tag, mask, receive)
 	return message, ok
 }
 

@@ -1,0 +1,92 @@
+package extend
+
+import (
+	"context"
+
+	"weft"
+	"weft/internal/driver"
+	"weft/internal/engine/msg"
+	"weft/internal/inside"
+)
+
+// Open opens a port on one of the channels 65532 to 65535, which belong to libraries: package mpi has the first three.
+func Open(p *weft.Proc, channel int, cfg *weft.PortConfig) (*weft.Port, error) {
+	q, err := inside.Open(p, channel, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return q.(*weft.Port), nil
+}
+
+// Library returns what a library keeps for a Proc under a key, which make makes at the first call. Make must not call
+// Library.
+func Library(p *weft.Proc, key any, make func() any) any { return inside.Library(p, key, make) }
+
+// An Offer is a message that a rank has sent and that has not been copied so far. A long one waits at its sender,
+// while others are received, until Take has fetched it or Refuse has turned its sender away. An Offer is for one
+// goroutine at a time.
+type Offer struct {
+	From, Size int // the sender, and the length in bytes
+
+	port *Port
+	c    *driver.Call
+	use  uint32 // of the block, if the message is short
+}
+
+// Accept takes the next message of a rank, of any length, without copying it.
+func (x *Port) Accept(ctx context.Context, from int) (Offer, error) {
+	c, err := x.in.Node.Accept(ctx, x.in.Port, from)
+	if err != nil {
+		return Offer{}, err
+	}
+	o := Offer{From: from, Size: c.Msg.N, port: x, c: c}
+	if b := c.Msg.Block; b != nil {
+		o.use = b.Use()
+	}
+	return o, nil
+}
+
+// Take copies the message into buf, of at least Size bytes: straight from the sender's memory if this process can read
+// it, else in packets. If ctx ends first the message stays what it was, and can be taken later. If the sender has given
+// it up the error matches failure.ErrWithdrawn. After any other error, and after success, the Offer is over.
+func (o *Offer) Take(ctx context.Context, buf []byte) error {
+	node := o.port.in.Node
+	m := &o.c.Msg
+	if m.State != msg.Offered {
+		if m.Block != nil {
+			copy(buf, m.Block.Data())
+		}
+		o.Refuse()
+		return nil
+	}
+	m.Buf = buf[:o.Size]
+	var err error
+	if a := m.Offer; (a.Mem != 0 || a.Addr != 0) && node.Peer(a.From).Read(a.Mem, a.Addr, m.Buf) {
+		err = node.Fetched(ctx, o.c)
+	} else {
+		err = node.Fetch(ctx, o.c)
+	}
+	if m.Buf = nil; m.State != msg.Offered {
+		o.free()
+	}
+	return err
+}
+
+// Open reports whether the message can be taken. That of the zero Offer cannot.
+func (o *Offer) Open() bool { return o.c != nil }
+
+// Refuse gives the message up. Its sender gets an error that matches weft.ErrClosed, if it was a long message.
+func (o *Offer) Refuse() {
+	switch m := &o.c.Msg; {
+	case m.State == msg.Offered:
+		o.port.in.Node.Decline(o.c)
+	case m.Block != nil:
+		o.port.in.Node.Release(o.port.in.Port, m.Block, o.use)
+	}
+	o.free()
+}
+
+func (o *Offer) free() {
+	o.c.Free()
+	o.c = nil
+}

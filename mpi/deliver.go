@@ -1,0 +1,255 @@
+package mpi
+
+import (
+	"context"
+	"errors"
+
+	"weft"
+	"weft/extend"
+	"weft/internal/match"
+)
+
+// take takes the next message from the channel of short messages, and the offer of its bytes if they are apart. One
+// goroutine at a time may be in it, without the lock. A message that is none, or whose sender has gone, has no sender.
+func (w *world) take(ctx context.Context) (a arrival, err error) {
+	if !w.half.is {
+		n, from, err := w.short.one.RecvInto(ctx, w.scratch)
+		if err != nil {
+			return arrival{from: -1}, err
+		}
+		h, body, ok := parseHeader(w.scratch[:n])
+		if !ok {
+			return arrival{from: -1}, nil
+		}
+		if h.form != apart {
+			return arrival{from, message{head: h, body: body}}, nil
+		}
+		w.half = halfTaken{h, from, true}
+	}
+	offer, err := w.offer.Accept(ctx, w.half.from)
+	var gone *weft.PeerError
+	switch {
+	case err == nil:
+	case errors.As(err, &gone):
+		w.half.is = false // its sender has died with it
+		return arrival{from: -1}, nil
+	default:
+		return arrival{from: -1}, err
+	}
+	w.half.is = false
+	if h := &w.half.head; h.class != collective && offer.Size != h.bytes() {
+		offer.Refuse()
+		return arrival{from: -1}, nil
+	}
+	return arrival{w.half.from, message{head: w.half.head, offer: offer}}, nil
+}
+
+// tryTake is take without waiting: if there is no message the error is weft.ErrWouldBlock.
+func (w *world) tryTake() (a arrival, err error) {
+	if !w.half.is {
+		m, err := w.look.TryRecvCopy(w.scratch)
+		if err != nil {
+			return arrival{from: -1}, err
+		}
+		h, body, ok := parseHeader(m.Data)
+		m.Release()
+		switch {
+		case !ok:
+			return arrival{from: -1}, nil
+		case h.form != apart:
+			return arrival{m.From, message{head: h, body: body}}, nil
+		}
+		w.half = halfTaken{h, m.From, true}
+	}
+	return w.take(context.Background()) // the offer follows its header
+}
+
+// deliver gives a message that has arrived to the receive that it matches, or keeps it as unexpected. The lock is held.
+func (w *world) deliver(a arrival) {
+	switch h := &a.head; {
+	case a.from < 0:
+		return
+	case h.class == departure:
+		if a.from == w.p.Rank() && int(h.root) < len(w.gone) {
+			w.lose(w.gone[h.root])
+		}
+		return
+	}
+	c := w.comm(a.head.comm)
+	if c == nil {
+		a.body = w.bodies.clone(a.body)
+		e := w.soon(a.head.comm)
+		e.messages = append(e.messages, a)
+		return
+	}
+	place := c.group.find(a.from)
+	switch {
+	case place < 0:
+		w.refuse(a.offer)
+		return
+	case c.revoked != nil:
+		w.refuse(a.offer)
+		c.tell(place)
+		return
+	}
+	if r, ok := c.q.Match(place, a.head.key()); ok {
+		r.meet(place, &a.message)
+		return
+	}
+	if a.head.class == collective && c.missed(place, &a.head) {
+		w.refuse(a.offer)
+		return
+	}
+	a.body = w.bodies.clone(a.body)
+	c.q.Keep(place, a.head.key(), a.message)
+	w.announce(c, place, &a.head)
+}
+
+// announce ends the probes that a message matches. The lock is held.
+func (w *world) announce(c *Comm, place int, h *header) {
+	for _, r := range w.probes {
+		if r.c == c && (r.source == AnySource || r.source == place) && (r.key^h.key())&r.mask == 0 {
+			r.status = h.status(place)
+			r.end(nil)
+		}
+	}
+}
+
+// soon returns the place of what has come for a communicator that this rank has not made yet. The lock is held.
+func (w *world) soon(id uint64) *early {
+	e := w.early[id]
+	if e == nil {
+		e = &early{}
+		w.early[id] = e
+	}
+	return e
+}
+
+// refuse turns away the sender of a long message. The lock is held.
+func (w *world) refuse(o extend.Offer) {
+	if o.Open() {
+		w.later(o.Refuse)
+	}
+}
+
+// meet gives a message to the receive that it matches: its elements are copied, or the goroutine that waits for the
+// receive fetches them. The lock is held.
+func (r *receive) meet(place int, m *message) {
+	w := r.c.w
+	if r.taking {
+		r.got = *m
+		r.got.body = w.bodies.clone(m.body)
+		r.status = m.head.status(place)
+		r.end(nil)
+		return
+	}
+	r.status = m.head.status(place)
+	err := r.fits(place, m)
+	if m.head.form == synchronous {
+		h := header{comm: r.c.id, tag: m.head.root, class: acknowledgement}
+		to := r.c.group.at(place)
+		w.later(func() { w.acknowledge(to, h) })
+	}
+	switch {
+	case m.offer.Open():
+		r.got = *m
+		r.err = err
+		r.state = offered
+		r.wake.Set()
+		w.changed()
+	case err != nil:
+		r.end(err)
+	default:
+		r.into.unpack(m.body)
+		r.end(nil)
+	}
+}
+
+// acknowledge tells the sender of a synchronous message that it has been received.
+func (w *world) acknowledge(to int, h header) {
+	var b [headSize]byte
+	h.put(b[:])
+	if op, err := w.short.one.StartSend(to, b[:]); err == nil && !op.Done() {
+		w.p.Go(func() { _ = op.Wait(context.Background()) }) // a sender that has gone waits for nothing
+	}
+}
+
+// fits returns an error unless a message is of the kind that the receive asks for, and finds room.
+func (r *receive) fits(place int, m *message) error {
+	h := &m.head
+	rank := r.c.group.at(place)
+	switch {
+	case r.want != nil:
+		return r.want.compare(rank, h, len(m.body)+m.offer.Size, &r.into)
+	case h.kind != r.into.kind || int(h.size) != r.into.size:
+		return &TypeError{Rank: rank, Got: describe(h.kind, h.size), Want: describe(r.into.kind, uint32(r.into.size))}
+	case h.length > uint64(r.into.count()):
+		return &TruncateError{Rank: rank, Tag: int(h.tag), Got: int(h.length), Room: r.into.count()}
+	}
+	return nil
+}
+
+// lose ends the receives and probes that wait for a rank only, which has gone. Of the receives from any source one in
+// each communicator of the rank is told, the oldest or the next to come: if the rank has died, or if it was the last
+// other member. The lock is held.
+func (w *world) lose(gone *weft.PeerError) {
+	if w.lost[gone.Rank] != nil {
+		return
+	}
+	w.lost[gone.Rank] = gone
+	for _, c := range w.list {
+		place := c.group.find(gone.Rank)
+		if place < 0 {
+			continue
+		}
+		for r, ok := c.q.Withdraw(place); ok; r, ok = c.q.Withdraw(place) {
+			r.end(gone)
+		}
+		var told bool
+		all := !gone.Clean || c.alone()
+		for _, r := range w.probes {
+			if r.c == c && (r.source == place || r.source == AnySource && all && !told) {
+				told = told || r.source == AnySource
+				r.end(gone)
+			}
+		}
+		if !all || told {
+			continue
+		}
+		if r, ok := c.q.Withdraw(match.Any); ok {
+			r.end(gone)
+		} else {
+			c.news = append(c.news, gone)
+		}
+	}
+}
+
+// alone reports whether all other members have gone. The lock is held.
+func (c *Comm) alone() bool {
+	if len(c.w.lost) < c.group.n-1 {
+		return false
+	}
+	for place := range c.group.n {
+		if place != c.me && c.w.lost[c.group.at(place)] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// why returns the error of a receive whose message has not come and cannot come any more, or nil. For a receive from
+// any source it takes a departure off the news. The lock is held.
+func (c *Comm) why(source int) error {
+	if source != AnySource {
+		if gone := c.w.lost[c.group.at(source)]; gone != nil {
+			return gone
+		}
+		return nil
+	}
+	if len(c.news) == 0 {
+		return nil
+	}
+	gone := c.news[0]
+	c.news = c.news[1:]
+	return gone
+}

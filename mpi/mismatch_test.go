@@ -1,0 +1,114 @@
+package mpi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"weft"
+)
+
+// TestLengths: slices that do not belong together are errors that say so, at the member that finds out; at the others
+// the group is revoked with that reason.
+func TestLengths(t *testing.T) {
+	err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error {
+		g, err := groups(ctx, p, 4)
+		if err != nil {
+			return err
+		}
+		other := 1 - p.Rank()
+		var e *LengthError
+		err = g[0].AllGather(ctx, Of(make([]int, 2)), Of(make([]int, 3)))
+		if !errors.Is(err, weft.ErrRevoked) && (!errors.As(err, &e) || e.From != -1 || e.Want != 4) {
+			return fmt.Errorf("own slice: %v", err)
+		}
+		err = AllReduce(ctx, g[1], make([]int, 2+p.Rank()), Sum)
+		switch {
+		case errors.As(err, &e) && e.From == other && e.Got == 3-p.Rank() && e.Want == 2+p.Rank():
+		case errors.Is(err, weft.ErrRevoked) && strings.Contains(err.Error(), "the lengths must be equal"):
+		default:
+			return fmt.Errorf("the other's slice: %v", err)
+		}
+		if p.Rank() == 0 {
+			if err := g[2].Send(ctx, Of(make([]int, 3)), other, 0); err != nil {
+				return err
+			}
+		} else if _, err := g[2].Recv(ctx, Of(make([]int, 2)), other, 0); !errors.Is(err, ErrTruncate) {
+			return fmt.Errorf("received: %v", err)
+		}
+		if err := g[3].Broadcast(ctx, Of(make([]int, 1)), 2); !errors.Is(err, weft.ErrRank) {
+			return fmt.Errorf("a root that is no member: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMismatch: members that call different operations, or the same with another root or type,
+// are told so: no member gets a result.
+func TestMismatch(t *testing.T) {
+	tests := []struct {
+		name         string
+		first, other func(ctx context.Context, g *Comm) error
+		theirs       string
+	}{
+		{
+			"operation",
+			func(ctx context.Context, g *Comm) error { return g.Broadcast(ctx, Of([]int{47}), 0) },
+			func(ctx context.Context, g *Comm) error { return AllReduce(ctx, g, []int{1}, Sum) },
+			"Broadcast (operation 1) with root 0 of 1 × int",
+		}, {
+			"type",
+			func(ctx context.Context, g *Comm) error { return AllReduce(ctx, g, []float64{47}, Sum) },
+			func(ctx context.Context, g *Comm) error { return AllReduce(ctx, g, []int64{1}, Sum) },
+			"AllReduce (operation 1) of 1 × float64",
+		}, {
+			"root",
+			func(ctx context.Context, g *Comm) error { return g.Broadcast(ctx, Of([]int{47}), 0) },
+			func(ctx context.Context, g *Comm) error { return g.Broadcast(ctx, Of([]int{1}), 1) },
+			"Broadcast (operation 1) with root 0 of 1 × int",
+		}, {
+			"a message instead",
+			func(ctx context.Context, g *Comm) error { return g.Send(ctx, Of([]int{1}), 1, 0) },
+			func(ctx context.Context, g *Comm) error { return g.Broadcast(ctx, Of([]int{1}), 0) },
+			"Barrier (operation 1) of 0 × uint8",
+		},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			member := func(ctx context.Context, p *weft.Proc) error {
+				gs, err := groups(ctx, p, 1)
+				if err != nil {
+					return err
+				}
+				g := gs[0]
+				if p.Rank() == 0 {
+					err = c.first(ctx, g)
+				} else {
+					err = c.other(ctx, g)
+				}
+				var e *MismatchError
+				if errors.As(err, &e) && e.Rank == 0 && e.Theirs.String() != c.theirs {
+					return fmt.Errorf("rank %d: %v", p.Rank(), err)
+				}
+				if err == nil { // it had done its part before anybody could know
+					err = g.Barrier(ctx)
+				}
+				if !errors.Is(err, ErrMismatch) && !errors.Is(err, weft.ErrRevoked) {
+					return fmt.Errorf("rank %d: %v", p.Rank(), err)
+				}
+				return nil
+			}
+			if err := weft.Local(t.Context(), 3, member); err != nil {
+				t.Error(err)
+			}
+			if _, err := weft.Simulate(t.Context(), weft.Cluster{Ranks: 3, Loss: 0.01}, member); err != nil {
+				t.Errorf("simulated: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,203 @@
+package mpi
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+
+	"weft"
+	"weft/extend"
+)
+
+// A notice is a message on the channel of what ranks tell each other about communicators (PROTOCOL §12):
+//
+//	offset  field
+//	0       communicator, 8 bytes
+//	8       what: an agreement's message, a revocation, or the news that a rank has gone
+//	9       of a revocation: the rank that has gone, or -1; of the news: which rank; 4 bytes
+//	13      of a revocation: the rank that revoked, 4 bytes
+//	17      the agreement's message, or the reason in words
+type notice struct {
+	comm     uint64
+	what     byte
+	rank, by int32
+	rest     []byte
+	from     int // the sender's rank in the job
+}
+
+// What a notice says.
+const (
+	noticeAgree byte = iota
+	noticeRevoke
+	noticeGone // of a rank to itself
+)
+
+const noticeSize = 17
+
+func (n notice) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, n.comm)
+	b = append(b, n.what)
+	b = binary.LittleEndian.AppendUint32(b, uint32(n.rank))
+	b = binary.LittleEndian.AppendUint32(b, uint32(n.by))
+	return append(b, n.rest...)
+}
+
+func parseNotice(from int, b []byte) (n notice, ok bool) {
+	if len(b) < noticeSize {
+		return n, false
+	}
+	return notice{
+		comm: binary.LittleEndian.Uint64(b), what: b[8], rank: int32(binary.LittleEndian.Uint32(b[9:])),
+		by: int32(binary.LittleEndian.Uint32(b[13:])), rest: b[noticeSize:], from: from,
+	}, true
+}
+
+// serve takes notices until the Proc is closed.
+func (w *world) serve() {
+	news := extend.NewSignal(w.p)
+	buf := make([]byte, 1<<12)
+	for {
+		w.control.Notify(news)
+		m, err := w.control.TryRecvCopy(buf)
+		switch {
+		case err == nil:
+			if n, ok := parseNotice(m.From, m.Data); ok {
+				w.hear(n)
+			}
+			m.Release()
+		case err == weft.ErrWouldBlock:
+			if news.Wait(context.Background()) != nil {
+				return
+			}
+		case err == weft.ErrClosed:
+			w.end()
+			return
+		} // else a rank has gone, which watch tells
+	}
+}
+
+// hear handles a notice. If it is about a communicator that this rank has not made yet, it waits for that.
+func (w *world) hear(n notice) {
+	if n.what == noticeGone {
+		if n.from == w.p.Rank() {
+			w.mourn(int(n.rank))
+		}
+		return
+	}
+	w.mu.Lock()
+	c := w.comms[n.comm]
+	if c == nil {
+		n.rest = slices.Clone(n.rest)
+		e := w.soon(n.comm)
+		e.notices = append(e.notices, n)
+		w.mu.Unlock()
+		return
+	}
+	member := c.group.find(n.from) >= 0
+	switch {
+	case !member:
+	case n.what == noticeRevoke:
+		c.revoke(&RevokedError{Comm: c.String(), By: int(n.by), Gone: int(n.rank), Reason: printable(n.rest)})
+	}
+	w.unlock()
+	if member && n.what == noticeAgree {
+		w.meet(c).take(n.from, n.rest)
+	}
+}
+
+// maxReason is the length in bytes of the longest reason that reaches other ranks.
+const maxReason = 300
+
+// printable returns what a rank says, without what a terminal would obey.
+func printable(b []byte) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, string(b[:min(len(b), maxReason)]))
+}
+
+// revoke ends a communicator: all that waits in it ends, and members that are 1, 2, 4 … places away are told, which
+// pass it on. The lock is held.
+func (c *Comm) revoke(why *RevokedError) {
+	if c.over() != nil {
+		return
+	}
+	c.drop(why)
+	c.unbindAll(why)
+	c.told = map[int]bool{c.me: true}
+	n := c.group.n
+	for bit := 1; bit < n; bit <<= 1 {
+		c.tell((c.me + bit) % n)
+		c.tell((c.me - bit + n) % n)
+	}
+}
+
+// revocation returns that of this rank for a reason.
+func (c *Comm) revocation(why error) *RevokedError {
+	var earlier *RevokedError
+	if errors.As(why, &earlier) {
+		return earlier
+	}
+	e := &RevokedError{Comm: c.String(), By: c.w.p.Rank(), Gone: -1, Reason: "no reason is given", cause: why}
+	if why != nil {
+		e.Reason = strings.TrimPrefix(strings.TrimPrefix(why.Error(), "weft: "), "mpi: ")
+		var gone *weft.PeerError
+		if errors.As(why, &gone) {
+			e.Gone = gone.Rank
+		}
+	}
+	return e
+}
+
+// drop ends all receives and probes of a communicator, now and later, and forgets its messages. The lock is held.
+func (c *Comm) drop(why error) {
+	c.revoked = why
+	for place := range c.group.n + 1 {
+		for r, ok := c.q.Withdraw(place - 1); ok; r, ok = c.q.Withdraw(place - 1) { // from Any first
+			r.end(why)
+		}
+	}
+	for _, r := range c.w.probes {
+		if r.c == c {
+			r.end(why)
+		}
+	}
+	for m, _, ok := c.q.Take(AnySource, 0, 0); ok; m, _, ok = c.q.Take(AnySource, 0, 0) {
+		c.w.bodies.put(m.body)
+		c.w.refuse(m.offer)
+	}
+}
+
+// tell tells a member that the communicator is over, once. The lock is held.
+func (c *Comm) tell(place int) {
+	if c.told == nil || c.told[place] {
+		return
+	}
+	c.told[place] = true
+	e := c.revoked.(*RevokedError)
+	n := notice{comm: c.id, what: noticeRevoke, rank: int32(e.Gone), by: int32(e.By)}
+	n.rest = []byte(e.Reason[:min(len(e.Reason), maxReason)])
+	w := c.w
+	rank := c.group.at(place)
+	w.later(func() {
+		op, err := w.notices.StartSend(rank, n.append(nil))
+		if err == nil && !op.Done() {
+			w.p.Go(func() { _ = op.Wait(context.Background()) }) // a member that has gone needs not be told
+		}
+	})
+}
+
+// Revoke ends the communicator for all members, because this one cannot go on with it. Operations that are under way
+// and all later ones end with a RevokedError that carries the reason, here and at the other members; Agree and Shrink
+// still work. A collective operation that fails revokes its communicator itself. A member that is computing notices in
+// its next operation. Any goroutine may call Revoke, at any time. It is MPI_Comm_revoke of ULFM.
+func (c *Comm) Revoke(why error) {
+	c.w.mu.Lock()
+	defer c.w.unlock()
+	c.revoke(c.revocation(why))
+}
