@@ -23,7 +23,7 @@ var uses = []struct {
 		}
 		return errors.Join(q.Send(ctx, 1-p.Rank(), nil), received(q.RecvInto(ctx, nil)), q.Flush(ctx), q.Close())
 	}},
-	{"region", 150, func(ctx context.Context, p *Proc, i int) error {
+	{"region", 80, func(ctx context.Context, p *Proc, i int) error {
 		r, err := p.OpenRegion(ctx, fmt.Sprint("r", i), 64, nil)
 		if err != nil {
 			return err
@@ -37,7 +37,7 @@ var uses = []struct {
 		}
 		return errors.Join(err, p.Barrier("together", treeBarrier).Wait(ctx), r.Close())
 	}},
-	{"mailbox", 150, func(ctx context.Context, p *Proc, i int) error {
+	{"mailbox", 80, func(ctx context.Context, p *Proc, i int) error {
 		m, err := p.OpenMailbox(fmt.Sprint("m", i), &MailboxConfig{})
 		if err != nil {
 			return err
@@ -55,7 +55,7 @@ var uses = []struct {
 		}
 		return errors.Join(err, p.Barrier("together", treeBarrier).Wait(ctx), m.Close())
 	}},
-	{"barrier", 150, func(ctx context.Context, p *Proc, i int) error {
+	{"barrier", 80, func(ctx context.Context, p *Proc, i int) error {
 		b := p.Barrier(fmt.Sprint("b", i), nil)
 		return errors.Join(b.Wait(ctx), b.Wait(ctx), b.Close())
 	}},
@@ -63,34 +63,32 @@ var uses = []struct {
 		b := p.Barrier(fmt.Sprint("t", i), treeBarrier)
 		return errors.Join(b.Wait(ctx), b.Wait(ctx), b.Close())
 	}},
-	{"lock", 2000, func(ctx context.Context, p *Proc, i int) error {
+	{"lock", 1200, func(ctx context.Context, p *Proc, i int) error {
 		l := p.Lock(fmt.Sprint("l", i), nil)
 		_, err := l.Lock(ctx)
 		return errors.Join(err, l.Unlock())
 	}},
-	{"central lock", 700, func(ctx context.Context, p *Proc, i int) error {
+	{"central lock", 600, func(ctx context.Context, p *Proc, i int) error {
 		l := p.Lock(fmt.Sprint("c", i), &LockConfig{Algorithm: LockCentral})
 		_, err := l.Lock(ctx)
 		return errors.Join(err, l.Unlock())
 	}},
-	{"read-write lock", 700, func(ctx context.Context, p *Proc, i int) error {
+	{"read-write lock", 600, func(ctx context.Context, p *Proc, i int) error {
 		l := p.RWLock(fmt.Sprint("w", i))
 		_, err := l.RLock(ctx)
 		return errors.Join(err, l.Unlock())
 	}},
-	{"semaphore", 700, func(ctx context.Context, p *Proc, i int) error {
+	{"semaphore", 600, func(ctx context.Context, p *Proc, i int) error {
 		s := p.Semaphore(fmt.Sprint("s", i), 1, nil)
 		return errors.Join(s.Acquire(ctx, 1), s.Release(1))
 	}},
-	{"condition", 700, func(ctx context.Context, p *Proc, i int) error {
+	{"condition", 600, func(ctx context.Context, p *Proc, i int) error {
 		l := p.Lock("guard", nil)
 		_, err := l.Lock(ctx)
 		_, sent := p.Cond(fmt.Sprint("v", i)).Broadcast(ctx)
 		return errors.Join(err, sent, l.Unlock())
 	}},
 }
-
-func received(_, _ int, err error) error { return err }
 
 // TestNamesAreFlat: what is made for a use, and closed where it has a Close, leaves nothing behind, however many names
 // there are: no memory, descriptor, mapping or goroutine.

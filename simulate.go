@@ -72,12 +72,12 @@ type Simulation struct {
 	Ranks       int
 	Topology    string
 	Time        time.Duration // virtual, when the last rank's function returned
-	Messages    uint64
-	Packets     uint64 // that arrived
-	Bytes       uint64 // in packets sent
-	Lost        uint64 // packets, by chance or in full queues
-	Resent      uint64 // packets
-	Undelivered int    // messages that were sent, and that nobody had accepted at the end
+	Messages    uint64        // received by ports, or put into mailboxes by packets
+	Packets     uint64        // that arrived
+	Bytes       uint64        // in packets sent
+	Lost        uint64        // packets, by chance or in full queues
+	Resent      uint64        // packets
+	Undelivered int           // messages that were sent, and that nobody had accepted at the end
 	Events      uint64
 	Hash        uint64 // of everything that happened: equal for equal seeds
 

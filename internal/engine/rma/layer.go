@@ -46,6 +46,7 @@ type Stats struct {
 	Served  uint64 // requests of peers
 	Refused uint64 // requests refused: key, bounds, …
 	Dropped uint64 // frames of no use: answers to operations given up
+	Mail    uint64 // messages that have come into mailboxes here
 	Stopped uint64 // how often a sender was stopped because a mailbox was full
 }
 

@@ -64,6 +64,7 @@ func (l *Layer) onIPush(p *peer, f wire.IPush, payload []byte, mayStall bool) er
 	}
 	switch {
 	case o == mailbox.Done && !s.begun:
+		l.Stats.Mail++
 		p.result(f.Op, wire.StatusOK, uint64(s.arrival.Ticket))
 	case o == mailbox.Done:
 	case o != mailbox.Full:

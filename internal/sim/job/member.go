@@ -80,7 +80,7 @@ func (r *run) execute(ctx context.Context, m *join.Member, p *Rank, does join.Pr
 	}
 	m.Node.Engine(func(e *engine.Engine) {
 		s := e.Stats()
-		r.result.Messages += s.Msg.Received
+		r.result.Messages += s.Msg.Received + s.RMA.Mail
 		r.result.Resent += s.Sent.Resent
 	})
 	var lost *failure.UndeliveredError
