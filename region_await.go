@@ -40,6 +40,9 @@ func (r *Region) Await(ctx context.Context, off int, old uint64) (uint64, error)
 func (r *Region) await(ctx context.Context, off int, old uint64) (v uint64, err error) {
 	b := r.Bytes()
 	node := r.p.node
+	if v = node.Glance(mem.Atomic64(b, off), old); v != old && !r.closed.Load() {
+		return v, nil
+	}
 	seen := r.bereavements(off)
 	changed := func() bool {
 		v = mem.Load64(b, off)

@@ -48,6 +48,22 @@ func (n *Node) Look(ctx context.Context, cond func() bool) error {
 	return n.pollSlowly(ctx, cond)
 }
 
+// Glance looks at a word as often as Spin looks before it does anything else, or until it differs from old, and returns
+// it. On a host it looks once.
+func (n *Node) Glance(word *atomic.Uint64, old uint64) (v uint64) {
+	looks := glances
+	if n.cfg.Host != nil {
+		looks = 1
+	}
+	for range looks {
+		if v = word.Load(); v != old {
+			break
+		}
+		sys.Pause()
+	}
+	return v
+}
+
 // Spin polls until cond holds, or for as long as any wait does. It reports whether
 // cond holds.
 func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
