@@ -36,3 +36,17 @@ func BenchmarkPath(b *testing.B) {
 		round()
 	}
 }
+
+// BenchmarkArithmetic is what BenchmarkPath is compared with, so that one figure tells of two machines, and of one that is
+// now faster and now slower: a chain of multiplications, and nothing of weft (weftlab compare -only path).
+func BenchmarkArithmetic(b *testing.B) {
+	x := uint64(b.N) | 1
+	for b.Loop() {
+		for range 200 {
+			x = x*0x9e3779b97f4a7c15 ^ x>>29
+		}
+	}
+	if x == 0 {
+		b.Fatal("the chain has ended")
+	}
+}

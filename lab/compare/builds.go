@@ -46,26 +46,26 @@ func Build(ctx context.Context, repo, old, new string, bench bool) (b *Builds, e
 		if !bench {
 			continue
 		}
-		if err := run(ctx, tree, "go", "test", "-c", "-o", benchFile, "."); err != nil {
+		if err := buildBenchmarks(ctx, tree); err != nil {
 			return b, err
 		}
 	}
 	return b, nil
 }
 
-// The programs, in a worktree.
-const (
-	perfFile  = "compare.perf"
-	benchFile = "compare.bench"
-)
+// perfFile is the program that measures, in a worktree; see benchFile.
+const perfFile = "compare.perf"
 
 // Measure runs a measurement of one side.
 func (b *Builds) Measure(ctx context.Context, side Side, m Measurement) (float64, error) {
-	file := perfFile
 	if m.Perf == "" {
-		file = benchFile
+		figures, err := measureBenchmarks(ctx, b.trees[side], m.Bench)
+		if err != nil {
+			return 0, err
+		}
+		return figures[0], nil
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(b.trees[side], file), m.args()...)
+	cmd := exec.CommandContext(ctx, filepath.Join(b.trees[side], perfFile), m.args()...)
 	cmd.Dir = b.trees[side]
 	out, err := cmd.Output()
 	if err != nil {

@@ -91,6 +91,8 @@ func TestRead(t *testing.T) {
 	}{
 		{perf, `{"system":"weft","p50_us":0.25,"p99_us":1}` + "\n" + `{"p50_us":9}`, 0.25},
 		{bench, "goos: linux\nBenchmarkPath-2   \t  200000\t       318.5 ns/op\nPASS\n", 318.5},
+		{bench, "BenchmarkPath-2 \t 1000\t 330 ns/op\nBenchmarkPath-2 \t 1000\t 318 ns/op\nBenchmarkPath-2 \t 1000\t 400 ns/op\n",
+			318},
 		{perf, `{"system":"weft"}`, 0},
 		{perf, "what", 0},
 		{bench, "PASS", 0},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -59,7 +60,10 @@ func Find(names []string) ([]Measurement, error) {
 // args returns the arguments of the program that measures.
 func (m Measurement) args() []string {
 	if m.Perf == "" {
-		return []string{"-test.run", "^$", "-test.bench", "^" + m.Bench + "$", "-test.benchtime", "200000x"}
+		return []string{
+			"-test.run", "^$", "-test.bench", "^" + m.Bench + "$", "-test.benchtime", fmt.Sprintf("%dx", rounds),
+			"-test.count", strconv.Itoa(counts),
+		}
 	}
 	return append(strings.Fields("perf "+m.Perf), "-rounds", "1", "-json")
 }
@@ -67,14 +71,22 @@ func (m Measurement) args() []string {
 // nanoseconds finds the figure of a benchmark.
 var nanoseconds = regexp.MustCompile(`(?m)^Benchmark\S+\s+\d+\s+([0-9.]+) ns/op`)
 
-// read finds the figure in what the program printed: of several benchmarks or sizes it is the first.
+// read finds the figure in what the program printed: of several sizes it is the first, and of several runs of a
+// benchmark the least.
 func (m Measurement) read(out []byte) (float64, error) {
 	if m.Perf == "" {
-		found := nanoseconds.FindSubmatch(out)
-		if found == nil {
+		least := math.Inf(1)
+		for _, found := range nanoseconds.FindAllSubmatch(out, -1) {
+			v, err := strconv.ParseFloat(string(found[1]), 64)
+			if err != nil {
+				return 0, err
+			}
+			least = min(least, v)
+		}
+		if math.IsInf(least, 1) {
 			return 0, fmt.Errorf("no ns/op in %q", out)
 		}
-		return strconv.ParseFloat(string(found[1]), 64)
+		return least, nil
 	}
 	line, _, _ := bytes.Cut(out, []byte("\n"))
 	var fields map[string]any
