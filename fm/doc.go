@@ -12,7 +12,8 @@
 // ranks interleave at their calls of Receive. But no two handlers run at the same time, and handlers
 // run only in calls of the endpoint: a rank that does not call Extract serves no messages. A handler
 // that may be suspended runs in a coroutine, which is kept for the next one; a message of one packet
-// needs none.
+// needs none. A packet is sent when it is full, so a handler begins while its message is being sent,
+// if the message is longer than a packet (Config.Packet).
 //
 // Each rank has a receive region for packets, split evenly among the other ranks: each of them may
 // send as many packets, its credits, as its share holds before this rank has extracted some. Credits

@@ -1,32 +1,38 @@
 package fm
 
 import (
+	"cmp"
 	"context"
 
 	"weft"
 	"weft/internal/endpoint"
 )
 
-// The limits of messages.
-const (
-	Packet     = 32 << 10          // the size in bytes of a packet with its head; a message is cut into packets
-	MaxMessage = 1 << 30           // the greatest length of a message, in bytes
-	payload    = Packet - headSize // bytes of a message in one packet
-)
+// MaxMessage is the greatest length of a message, in bytes.
+const MaxMessage = 1 << 30
 
 // Config shapes an endpoint. Zero values mean the defaults. All ranks must use the same values.
 type Config struct {
+	// Packet is the size of a packet in bytes, with its head of 16 bytes. SendPiece holds back less
+	// than a packet, so a handler begins when the first Packet bytes have been sent. A long piece
+	// goes in larger packets, of 2, 4 or 8 times the size and up to 32 KiB, which take as many
+	// credits. 0 means 4 KiB; the least is 256, the most 32 KiB.
+	Packet int
+
 	// Packets is the size of the receive region, in packets. It is split evenly among the other
 	// ranks; the share of a rank is its credits: the number of packets that it may send before this
-	// rank has extracted some. 0 means 8 for each other rank; each must get at least 2 and at most
-	// 128.
+	// rank has extracted some. 0 means 256 KiB for each other rank; each must get at least 2 packets
+	// and at most 1024.
 	Packets int
 }
 
 const (
-	defaultCredits = 8
-	minCredits     = 2
-	maxCredits     = 128
+	defaultPacket = 4 << 10   // bytes
+	minPacket     = 256       // bytes
+	largest       = 32 << 10  // bytes of a packet that a long piece goes in
+	defaultShare  = 256 << 10 // bytes of the receive region for each other rank
+	minCredits    = 2
+	maxCredits    = 1024
 )
 
 // An Endpoint is one rank's end of a channel over which all ranks exchange messages. Handlers run
@@ -36,6 +42,8 @@ type Endpoint struct {
 	ep      *endpoint.Endpoint
 	p       *weft.Proc
 	table   []Handler
+	unit    int // Config.Packet, in bytes; a packet of more takes several credits
+	most    int // credits that a packet takes at most
 	credits int // of each rank at each other rank
 
 	peers   []peer
@@ -51,14 +59,14 @@ type Stats struct {
 	Extracted   uint64 // packets extracted
 	Suspensions uint64 // how often a handler was suspended until the next packet of its message
 	Credits     uint64 // messages sent only to give credits back
-	Waited      uint64 // packets that had to wait for a credit
+	Waited      uint64 // packets that had to wait for credits
 	Strange     uint64 // messages that were dropped because they break the protocol
 }
 
 // A peer is another rank as this one sees it.
 type peer struct {
 	credit int // packets that may be sent to the rank now
-	owed   int // packets from the rank that have been extracted and whose credits have not been given back
+	owed   int // credits of packets from the rank that have been extracted, not given back yet
 
 	sending *endpoint.Mutex // held while a message is being sent to the rank; nil before the first
 	out     Stream
@@ -73,22 +81,32 @@ type peer struct {
 func Open(ctx context.Context, p *weft.Proc, channel int, table []Handler, cfg *Config) (*Endpoint, error) {
 	e := &Endpoint{p: p, table: table, peers: make([]peer, p.Size())}
 	others := max(p.Size()-1, 1)
-	packets := defaultCredits * others
-	if cfg != nil && cfg.Packets != 0 {
-		packets = cfg.Packets
+	if cfg == nil {
+		cfg = &Config{}
 	}
+	e.unit = cmp.Or(cfg.Packet, defaultPacket)
+	if e.unit < minPacket || e.unit > largest {
+		return nil, &weft.ConfigError{Field: "fm.Config.Packet", Value: e.unit, Min: minPacket, Max: largest}
+	}
+	packets := cmp.Or(cfg.Packets, defaultShare/e.unit*others)
 	e.credits = min(packets/others, maxCredits)
 	if e.credits < minCredits {
 		return nil, &weft.ConfigError{Field: "fm.Config.Packets", Value: packets, Min: minCredits * others,
 			Max: maxCredits * others}
 	}
+	// Half of the credits come back without a packet in the other direction. A packet that takes no
+	// more than half of them therefore never waits for ever.
+	for e.most = 1; 4*e.most <= e.credits && 2*e.most*e.unit <= largest; {
+		e.most *= 2
+	}
 	for i := range e.peers {
 		e.peers[i].credit = e.credits
 	}
+	params := []endpoint.Param{{Name: "Packet", Value: e.unit}, {Name: "Packets", Value: packets}}
 	var err error
 	e.ep, err = endpoint.Open(ctx, p, channel, endpoint.Config{
-		Library: "fm", Table: names(table), Params: []endpoint.Param{{Name: "Packets", Value: packets}},
-		Longest: Packet, PerPeer: e.credits, Controls: 64,
+		Library: "fm", Table: names(table), Params: params,
+		Longest: e.most * e.unit, PerPeer: (e.credits + e.most - 1) / e.most, Controls: 64,
 		Runner: "weft/fm.(*Endpoint).run", Handle: func() { e.handle() }, Departed: e.departed,
 		InHandler: &RuleError{"a handler must not extract, nor wait; it sends by Message.BeginMessage"},
 	})
@@ -104,8 +122,8 @@ func (e *Endpoint) Rank() int { return e.ep.Me }
 // Size returns the number of ranks (FM_numnodes).
 func (e *Endpoint) Size() int { return e.ep.Size }
 
-// Credits returns how many packets a rank may send to another rank before that has extracted some.
-// A handler cannot send a message of more packets.
+// Credits returns how many packets of Config.Packet bytes a rank may send to another rank before that
+// has extracted some. A handler cannot send a message of more packets.
 func (e *Endpoint) Credits() int { return e.credits }
 
 // Stats returns the counts so far.

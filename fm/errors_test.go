@@ -133,7 +133,7 @@ func TestBadCalls(t *testing.T) {
 			"to itself":           {p.Rank(), 1, 0},
 			"handler is 1":        {1 - p.Rank(), 1, 1},
 			"fm.MaxMessage":       {1 - p.Rank(), fm.MaxMessage + 1, 0},
-			"the credits of one ": {1 - p.Rank(), 33 * fm.Packet, 0},
+			"the credits of one ": {1 - p.Rank(), 257 * 4096, 0},
 		} {
 			_, err := e.BeginMessage(c[0], c[1], c[2])
 			if err := want(err, text); err != nil {

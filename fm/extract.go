@@ -82,7 +82,7 @@ func (e *Endpoint) handle() int {
 	}
 	switch b[0] {
 	case kindPacket:
-		defer e.extracted(from, p)
+		defer e.extracted(from, p, e.units(len(b)))
 		return e.packet(from, p, b)
 	case kindAborted:
 		e.breakOff(&p.in, &AbortedError{From: from, Reason: string(b[headSize:])})
@@ -129,11 +129,11 @@ func (e *Endpoint) packet(from int, p *peer, b []byte) int {
 	return len(data)
 }
 
-// extracted counts the credit of an extracted packet, and gives credits back when half of them are
+// extracted counts the credits of an extracted packet, and gives credits back when half of them are
 // owed.
-func (e *Endpoint) extracted(from int, p *peer) {
+func (e *Endpoint) extracted(from int, p *peer, units int) {
 	e.stats.Extracted++
-	p.owed++
+	p.owed += units
 	if 2*p.owed >= e.credits {
 		e.stats.Credits++
 		_ = e.tell(from, kindCredits, 0, "") // fails only if the rank is gone

@@ -50,11 +50,11 @@ func FuzzHandle(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, kind, flags, h byte, length, back uint32, data []byte) {
-		b := make([]byte, headSize, Packet)
+		b := make([]byte, headSize, largest)
 		es[1].ep.Head(b, max(kind, endpoint.FirstKind), flags, uint16(h))
 		binary.LittleEndian.PutUint32(b[8:], length)
 		binary.LittleEndian.PutUint32(b[12:], back)
-		b = append(b, data[:min(len(data), payload)]...)
+		b = append(b, data[:min(len(data), largest-headSize)]...)
 		if err := es[0].ep.Port.Send(t.Context(), 1, b); err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,9 @@ var transports = []weft.Transport{"shm", "udp", "tcp"}
 
 // everything sends messages of several lengths many times, and counts what that allocates at either rank.
 func everything(ctx context.Context, p *weft.Proc) error {
+	if err := early(ctx, p); err != nil {
+		return err
+	}
 	taken := 0
 	in := make([]byte, 1<<17)
 	e, err := fm.Open(ctx, p, 7, []fm.Handler{{Name: "take", Func: func(m *fm.Message) error {

@@ -105,6 +105,94 @@ func TestSeveralSuspended(t *testing.T) {
 	})
 }
 
+// early has rank 0 send a message of 20,000 bytes in two pieces. It sends the second piece when the handler has begun
+// at rank 1, and has had what the first packets of the first piece held.
+func early(ctx context.Context, p *weft.Proc) error {
+	const held = 2*4096 - 16 // a packet takes the bytes at hand that fill whole units
+	var begun, ended bool
+	e, err := fm.Open(ctx, p, 8, []fm.Handler{{Name: "take", Func: func(m *fm.Message) error {
+		b := make([]byte, m.Length)
+		if _, err := m.Receive(b[:held]); err != nil {
+			return err
+		}
+		begun = true
+		_, err := m.Receive(b[held:])
+		if ended = true; err == nil && string(b) != string(pattern(0, m.Length)) {
+			err = errors.New("the bytes are others")
+		}
+		return err
+	}}}, nil)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	first := p.Barrier("the first piece", nil)
+	if p.Rank() == 1 {
+		if err := e.Until(ctx, func() bool { return begun }); err != nil {
+			return err
+		}
+		if err := first.Wait(ctx); err != nil || ended {
+			return fmt.Errorf("ended %t: %w", ended, err)
+		}
+		if err := e.Until(ctx, func() bool { return ended }); err != nil {
+			return err
+		}
+		return e.Barrier(ctx)
+	}
+	b := pattern(0, 20000)
+	s, err := e.BeginMessageWait(ctx, 1, len(b), 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.SendPiece(ctx, b[:10000]), first.Wait(ctx), s.SendPiece(ctx, b[10000:]),
+		s.EndMessage(ctx)); err != nil {
+		return err
+	}
+	return e.Barrier(ctx)
+}
+
+// A handler begins before its message has been sent, if that is longer than a packet: also in the simulator, and
+// between processes in TestTransports.
+func TestHandlerBeginsEarly(t *testing.T) { everywhere(t, 2, early) }
+
+// A message in one piece takes no more packets than its bytes need at 32 KiB each, although a packet that is full in
+// the middle of a message has 4 KiB.
+func TestPacketsOfLongPieces(t *testing.T) {
+	everywhere(t, 2, func(ctx context.Context, p *weft.Proc) error {
+		taken := 0
+		e, err := fm.Open(ctx, p, 7, []fm.Handler{{Name: "take",
+			Func: func(m *fm.Message) error { taken++; return nil }}}, nil)
+		if err != nil {
+			return err
+		}
+		defer e.Close()
+		const most = 32 * (4096 - 16) // the other half of the credits may not be back
+		lengths := []int{8, 4080, 4081, 20000, 32752, 32753, 65536, 100000, most}
+		for i, n := range lengths {
+			if p.Rank() == 0 {
+				before := e.Stats().Packets
+				s, err := e.BeginMessage(1, n, 0)
+				if err != nil {
+					return fmt.Errorf("%d bytes: %w", n, err)
+				}
+				if err := errors.Join(s.SendPiece(ctx, make([]byte, n)), s.EndMessage(ctx)); err != nil {
+					return err
+				}
+				want := max(1, (n+32751)/32752)
+				if got := e.Stats().Packets - before; got != uint64(want) {
+					return fmt.Errorf("%d bytes are %d packets, not %d", n, got, want)
+				}
+			} else if err := e.Until(ctx, func() bool { return taken > i }); err != nil {
+				return err
+			}
+			if err := e.Barrier(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // What a handler does not receive is thrown away, and the next message is not disturbed; a message may be shorter than
 // announced, and nobody receives more than was.
 func TestLengths(t *testing.T) {
@@ -180,7 +268,7 @@ func TestNoCredit(t *testing.T) {
 		defer e.Close()
 		ready := p.Barrier("ready", nil)
 		if p.Rank() == 0 {
-			if _, err := e.BeginMessage(1, 6*fm.Packet, 0); !errors.Is(err, weft.ErrTooLong) {
+			if _, err := e.BeginMessage(1, 6*4096, 0); !errors.Is(err, weft.ErrTooLong) {
 				return fmt.Errorf("longer than all credits: %w", err)
 			}
 			for range 6 {

@@ -15,6 +15,7 @@ import (
 // A world is what the ranks of a simulated job know together.
 type world struct {
 	ranks   int
+	packet  int // bytes
 	packets int
 	dead    int // the rank that crashes, or -1
 }
@@ -61,7 +62,7 @@ func (w *player) table() []fm.Handler {
 				return err
 			}
 			s, err := m.BeginMessage(m.From, m.Length%1000, answered)
-			if err == fm.ErrNoCredit {
+			if err == fm.ErrNoCredit || errors.Is(err, weft.ErrTooLong) {
 				w.echo = append(w.echo, echo{m.From, m.Length % 1000})
 				return nil
 			}
@@ -179,7 +180,7 @@ func (w *player) until(ctx context.Context, cond func() bool) error {
 
 func (w *player) play(ctx context.Context, p *weft.Proc, ops int) error {
 	var err error
-	if w.e, err = fm.Open(ctx, p, 3, w.table(), &fm.Config{Packets: w.packets}); err != nil {
+	if w.e, err = fm.Open(ctx, p, 3, w.table(), &fm.Config{Packet: w.packet, Packets: w.packets}); err != nil {
 		return err
 	}
 	defer w.e.Close()
@@ -254,6 +255,10 @@ func runSeed(seed uint64) error {
 			Delay: 300 * time.Microsecond}}
 	}
 	w := &world{ranks: c.Ranks, dead: dead, packets: (2 + rnd.IntN(5)) * (c.Ranks - 1)}
+	w.packet = 256 << rnd.IntN(8)
+	if w.packet <= 4096 && rnd.IntN(2) == 0 {
+		w.packets *= 9
+	}
 	ops := 10 + rnd.IntN(30)
 	_, err := weft.Simulate(context.Background(), c, func(ctx context.Context, p *weft.Proc) error {
 		q := &player{world: w, rnd: rand.New(rand.NewPCG(seed, uint64(p.Rank())+2)), sent: make([]byte, c.Ranks),

@@ -28,8 +28,8 @@ type Stream struct {
 }
 
 // shortest is the length in bytes, with the head, of the longest message that is put together in
-// memory of the endpoint rather than in a Draft of the port.
-const shortest = 2 << 10
+// memory of the endpoint rather than in a Draft of the port. It must not exceed a packet.
+func (e *Endpoint) shortest() int { return min(2<<10, e.unit) }
 
 // BeginMessage begins a message of up to length bytes for handler h of rank to. It never waits: if
 // the credits for the whole message are not there, or another message to that rank is being sent,
@@ -78,7 +78,7 @@ func (e *Endpoint) BeginMessageWait(ctx context.Context, to, length, h int) (*St
 		}
 	}
 	s := e.start(p, to, length, h)
-	if err := s.credit(ctx); err != nil {
+	if err := s.credit(ctx, 1); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -91,6 +91,7 @@ func (e *Endpoint) tryBegin(to, length, h int, inHandler bool) (*Stream, error) 
 	if err != nil {
 		return nil, err
 	}
+	payload := e.unit - headSize
 	if need := (length + payload - 1) / payload; need > p.credit || p.credit == 0 {
 		if need > e.credits {
 			return nil, &weft.TooLongError{
@@ -135,7 +136,7 @@ func (e *Endpoint) check(to, length, h int) (*peer, error) {
 func (e *Endpoint) start(p *peer, to, length, h int) *Stream {
 	s := &p.out
 	if s.short == nil {
-		s.short = make([]byte, shortest)
+		s.short = make([]byte, e.shortest())
 	}
 	s.e = e
 	s.p = p
@@ -167,11 +168,12 @@ func (s *Stream) close() {
 	s.p.sending.Unlock()
 }
 
-// SendPiece sends the next bytes of the message. It copies them. A piece may have any length, but
-// more bytes than announced are a LengthError, and nothing is sent. If SendPiece must wait for a
-// credit it extracts meanwhile; for a message that BeginMessage has begun it never waits. If ctx
-// ends first, or the rank is gone, the message is given up: the other rank's handler gets an
-// AbortedError.
+// SendPiece sends the next bytes of the message. It copies them, and sends each packet that is full:
+// when it returns, it holds back less than Config.Packet bytes, or the whole message if that is no
+// longer than 2 KiB with its head. A piece may have any length, but more bytes than announced are a
+// LengthError, and nothing is sent. If SendPiece must wait for credits it extracts meanwhile; for a
+// message that BeginMessage has begun it never waits. If ctx ends first, or the rank is gone, the
+// message is given up: the other rank's handler gets an AbortedError.
 func (s *Stream) SendPiece(ctx context.Context, b []byte) error {
 	if !s.open {
 		return errEnded
@@ -179,7 +181,7 @@ func (s *Stream) SendPiece(ctx context.Context, b []byte) error {
 	if len(b) > s.length-s.sent {
 		return &LengthError{Rank: s.to, Announced: s.length, Asked: s.sent + len(b)}
 	}
-	if s.length <= shortest-headSize { // EndMessage sends it
+	if s.length <= len(s.short)-headSize { // EndMessage sends it
 		s.fill += copy(s.short[headSize+s.fill:], b)
 		s.sent += len(b)
 		return nil
@@ -190,7 +192,7 @@ func (s *Stream) SendPiece(ctx context.Context, b []byte) error {
 	defer s.leave()
 	for len(b) > 0 {
 		if s.draft.Data == nil {
-			if err := s.newPacket(ctx); err != nil {
+			if err := s.newPacket(ctx, len(b)); err != nil {
 				return s.abort(err)
 			}
 		}
@@ -233,14 +235,14 @@ func (s *Stream) finish(ctx context.Context) error {
 	if s.begun && s.sent == s.length && s.fill == 0 {
 		return nil // the packet with the last byte had the flag
 	}
-	if err := s.credit(ctx); err != nil {
-		return err
-	}
 	packet := s.short
 	if s.draft.Data != nil {
 		packet = s.draft.Data
 	}
 	packet = packet[:headSize+s.fill]
+	if err := s.credit(ctx, s.e.units(len(packet))); err != nil {
+		return err
+	}
 	s.put(packet, last)
 	err := s.e.ep.Port.TrySend(s.to, packet)
 	if err == weft.ErrWouldBlock {
@@ -249,25 +251,46 @@ func (s *Stream) finish(ctx context.Context) error {
 	return err
 }
 
-// newPacket reserves memory of the port for the next packet.
-func (s *Stream) newPacket(ctx context.Context) (err error) {
-	if err := s.credit(ctx); err != nil {
+// newPacket reserves memory of the port for the next packet. If have bytes, which are at hand, fill
+// more than one packet, or end the message, the packet is larger.
+func (s *Stream) newPacket(ctx context.Context, have int) (err error) {
+	most := s.e.most
+	if s.inHandler {
+		most = min(most, s.p.credit)
+	}
+	left := s.length - s.sent
+	size := s.e.unit
+	for n := 2; n <= most && (headSize+have >= 2*size || have == left && headSize+left > size); n *= 2 {
+		size *= 2
+	}
+	size = min(size, headSize+left)
+	if err := s.credit(ctx, s.e.units(size)); err != nil {
 		return err
 	}
-	s.draft, err = s.e.ep.Port.Reserve(ctx, s.to, headSize+min(payload, s.length-s.sent))
+	s.draft, err = s.e.ep.Port.Reserve(ctx, s.to, size)
 	return err
+}
+
+// units returns how many credits a packet of n bytes takes. It is a power of two, since the port
+// keeps the packet in memory whose size is one.
+func (e *Endpoint) units(n int) int {
+	units := 1
+	for units*e.unit < n {
+		units *= 2
+	}
+	return units
 }
 
 // commit sends the packet that is in the draft.
 func (s *Stream) commit(ctx context.Context, flags byte) error {
-	if err := s.credit(ctx); err != nil {
+	if err := s.credit(ctx, s.e.units(len(s.draft.Data))); err != nil {
 		return err
 	}
 	s.put(s.draft.Data, flags)
 	return s.draft.Commit(ctx)
 }
 
-// put writes the head of a packet, and takes its credit.
+// put writes the head of a packet, and takes its credits.
 func (s *Stream) put(b []byte, flags byte) {
 	if !s.begun {
 		flags |= first
@@ -275,14 +298,14 @@ func (s *Stream) put(b []byte, flags byte) {
 	s.e.head(b, s.p, kindPacket, flags, s.handler, s.length)
 	s.begun = true
 	s.fill = 0
-	s.p.credit--
+	s.p.credit -= s.e.units(len(b))
 	s.e.stats.Packets++
 }
 
-// credit waits until there is a credit for a packet.
-func (s *Stream) credit(ctx context.Context) error {
+// credit waits until there are credits for a packet that takes n of them.
+func (s *Stream) credit(ctx context.Context, n int) error {
 	e := s.e
-	for waited := false; s.p.credit == 0; {
+	for waited := false; s.p.credit < n; {
 		if s.inHandler {
 			return ErrNoCredit // does not happen: BeginMessage has checked that there are enough
 		}

@@ -46,6 +46,9 @@ func joinEth(t testing.TB, l *netlab.Lab, n int, cfg Config) []*Proc {
 	return procs
 }
 
+// JoinEth is joinEth for two ranks and for tests of libraries, which package weft itself cannot import.
+func JoinEth(t testing.TB) []*Proc { return joinEth(t, hosts(t, 2, 1500), 2, Config{}) }
+
 // enterOn makes a rank enter its job on a host of the lab, on which there are so many ranks.
 func enterOn(t testing.TB, l *netlab.Lab, host, local int) func(m *join.Member) error {
 	return func(m *join.Member) error {
@@ -248,7 +251,7 @@ func TestEthTrunk(t *testing.T) {
 			procs := joinEth(t, l, 2, Config{Interface: netlab.Interfaces(interfaces)})
 			before := make([]uint64, interfaces)
 			for i := range before {
-				before[i] = received(t, l.Hosts[1], i)
+				before[i] = receivedBy(t, l.Hosts[1], i)
 			}
 			if err := runAll(within(t), procs, exchange(100, 100000, func() {})); err != nil {
 				t.Fatal(err)
@@ -258,7 +261,7 @@ func TestEthTrunk(t *testing.T) {
 				t.Errorf("%d of %d packets were sent again", s.Retransmitted, s.PacketsSent)
 			}
 			for i := range before {
-				if n := received(t, l.Hosts[1], i) - before[i]; n < s.PacketsSent/uint64(2*interfaces) {
+				if n := receivedBy(t, l.Hosts[1], i) - before[i]; n < s.PacketsSent/uint64(2*interfaces) {
 					t.Errorf("interface %d has received %d packets of %d", i, n, s.PacketsSent)
 				}
 			}
@@ -266,8 +269,8 @@ func TestEthTrunk(t *testing.T) {
 	}
 }
 
-// received returns how many packets a host's interface has received.
-func received(t *testing.T, h netlab.Host, i int) (n uint64) {
+// receivedBy returns how many packets a host's interface has received.
+func receivedBy(t *testing.T, h netlab.Host, i int) (n uint64) {
 	t.Helper()
 	err := sys.InNetwork(h.Namespace, func() error {
 		b, err := os.ReadFile("/proc/thread-self/net/dev")
