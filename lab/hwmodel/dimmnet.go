@@ -83,12 +83,12 @@ func DIMMnet() Table {
 // dimmnetPaths returns the paths of DIMMnet-2 that the paper measures as a whole [Kitamura06].
 func dimmnetPaths() []Named {
 	return []Named{
-		{"receiving a PUSH of 24 bytes", receive(false)},
-		{"receiving an IPUSH of 24 bytes", receive(true)},
-		{"PUSH, one way, left where it lands", transit(false)},
-		{"IPUSH, one way, left where it lands", transit(true)},
-		{"copying a PUSH to main memory", fetch(false)},
-		{"copying an IPUSH to main memory", fetch(true)},
+		{"receiving a PUSH of 24 bytes", receive(false), 0},
+		{"receiving an IPUSH of 24 bytes", receive(true), 0},
+		{"PUSH, one way, left where it lands", transit(false), 0},
+		{"IPUSH, one way, left where it lands", transit(true), 0},
+		{"copying a PUSH to main memory", fetch(false), 0},
+		{"copying an IPUSH to main memory", fetch(true), 0},
 	}
 }
 

@@ -10,10 +10,10 @@ func LANai() Table {
 		Title: "Myrinet, LANai 4.1 on PCI, Pentium Pro 200 MHz ([Konishi97]): " +
 			"four libraries from PIO, DMA, copy blocks and link",
 		Paths: []Named{
-			{"AM, a request of 16 bytes", amPipeline(16).Path(16)}, {"AM, a store of 64 bytes", amPipeline(64).Path(64)},
-			{"AM, a store of 4 KiB", amPipeline(page).Path(page)},
-			{"FM, a packet of 64 bytes", fmPipeline(64).Path(64)}, {"VMMC, 64 bytes", vmmcPipeline(64).Path(64)},
-			{"VMMC, 4 KiB", vmmcPipeline(page).Path(page)}, {"PM, 64 bytes", pmPipeline(64).Path(64)},
+			{"AM, a request of 16 bytes", amPipeline(16).Path(16), 0}, {"AM, a store of 64 bytes", amPipeline(64).Path(64), 0},
+			{"AM, a store of 4 KiB", amPipeline(page).Path(page), 0},
+			{"FM, a packet of 64 bytes", fmPipeline(64).Path(64), 0}, {"VMMC, 64 bytes", vmmcPipeline(64).Path(64), 0},
+			{"VMMC, 4 KiB", vmmcPipeline(page).Path(page), 0}, {"PM, 64 bytes", pmPipeline(64).Path(64), 0},
 		},
 		Results: slices.Concat(lanaiDMA(), lanaiLong(), lanaiRatios(), lanaiAuthors()),
 		Charts:  lanaiCharts(),

@@ -85,8 +85,9 @@ func (m *message) Act() {
 
 // A Named is a path with its name.
 type Named struct {
-	Name string
-	Path Path
+	Name     string
+	Path     Path
+	Measured float64 // by the paper, in us, of the whole path; 0 if the table draws curves instead
 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

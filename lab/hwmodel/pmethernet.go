@@ -29,9 +29,9 @@ func PMEthernet() Table {
 		Title: "PM/Ethernet and TCP/IP, Pentium III 500 MHz, Gigabit Ethernet ([Sumimoto00], tables 2–4): " +
 			"round trips of 4 bytes",
 		Paths: []Named{
-			{"TCP/IP, one way", overTCP},
-			{"PM/Ethernet with interrupt reaping, one way", reaping},
-			{"PM/Ethernet without reaping, one way", sleeping},
+			{"TCP/IP, one way", overTCP, 89.6 / 2},
+			{"PM/Ethernet with interrupt reaping, one way", reaping, 37.6 / 2},
+			{"PM/Ethernet without reaping, one way", sleeping, 47.6 / 2},
 		},
 		Results: []Result{
 			constructed("data link layer", 36.6, trip(link), "us", "the card's part was computed from it"),

@@ -31,7 +31,7 @@ func measureBreakdown(ctx context.Context, s *perfSettings) error {
 // drawWays draws the ways into a file.
 func drawWays(ways []breakdown.Way, file string) error {
 	var svg bytes.Buffer
-	if err := breakdown.WriteSVG(&svg, ways); err != nil {
+	if err := breakdown.WriteSVG(&svg, breakdown.Title, ways); err != nil {
 		return err
 	}
 	return os.WriteFile(file, svg.Bytes(), 0o666)

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/lab/hwmodel"
+	"weft/lab/perf/breakdown"
 )
 
 const simPaperHelp = `Prints models of the hardware of the papers that weft builds on ([Sumimoto00],
@@ -31,6 +34,7 @@ unexplained. What the model is follows from what it reads:
 EXAMPLES
   weftlab sim paper -table pmethernet
   weftlab sim paper -table dimmnet -json
+  weftlab sim paper -table pmethernet -svg parts.svg   a bar for each path, cut into its parts
   weftlab sim paper -table lanai -svg lanai.svg   with curves like [Konishi97]'s figures`
 
 type simPaperFlags struct {
@@ -63,11 +67,13 @@ func paperNames() []string {
 func (f *simPaperFlags) run() error {
 	var charts []*chart
 	found := false
+	var only hwmodel.Table // the last of them
 	for _, t := range hwmodel.Tables() {
 		if f.table != "all" && f.table != t.Name {
 			continue
 		}
 		found = true
+		only = t
 		charts = append(charts, paperCharts(t)...)
 		print := func() error { return t.WriteText(os.Stdout) }
 		if f.json {
@@ -83,8 +89,7 @@ func (f *simPaperFlags) run() error {
 	case f.svg == "":
 		return nil
 	case len(charts) == 0:
-		return fmt.Errorf("sim paper: -svg %s: the table %s has no charts, since the paper gives no time by length; "+
-			"dimmnet and lanai have", f.svg, f.table)
+		return drawPaths(f.svg, only)
 	}
 	return saveCharts(f.svg, charts)
 }
@@ -131,6 +136,25 @@ func inputs(f hwmodel.Figure) []string {
 		names = append(names, in.Name)
 	}
 	return names
+}
+
+// drawPaths draws a bar for each path of a table, cut into its parts, where the paper has no times by length.
+func drawPaths(file string, t hwmodel.Table) error {
+	var ways []breakdown.Way
+	for _, p := range t.Paths {
+		w := breakdown.Way{Name: p.Name, Measured: p.Measured}
+		for _, part := range p.Path {
+			us := float64(part.Min+part.Max) / 2 / float64(time.Microsecond)
+			w.Parts = append(w.Parts, breakdown.Part{Name: part.Name, US: us})
+			w.Sum += us
+		}
+		ways = append(ways, w)
+	}
+	var svg bytes.Buffer
+	if err := breakdown.WriteSVG(&svg, t.Title, ways); err != nil {
+		return err
+	}
+	return os.WriteFile(file, svg.Bytes(), 0o666)
 }
 
 func paperCharts(t hwmodel.Table) []*chart {

@@ -5,6 +5,9 @@ import "slices"
 // size is the length of the messages in bytes.
 const size = 64
 
+// Title is the title of a picture of Ways.
+const Title = "Where the time of a 64-byte message goes, one way, in µs"
+
 // A Part is a part of the time.
 type Part struct {
 	Name string  `json:"part"`

@@ -27,7 +27,7 @@ func TestWays(t *testing.T) {
 		}
 	}
 	var svg strings.Builder
-	if err := WriteSVG(&svg, ways); err != nil {
+	if err := WriteSVG(&svg, Title, ways); err != nil {
 		t.Fatal(err)
 	}
 	d := xml.NewDecoder(strings.NewReader(svg.String()))

@@ -3,6 +3,7 @@ package breakdown
 import (
 	"bufio"
 	"fmt"
+	"html"
 	"io"
 )
 
@@ -23,7 +24,7 @@ const (
 )
 
 // WriteSVG draws a bar for each path, cut into its parts, and a mark at the measured time of the whole.
-func WriteSVG(w io.Writer, ways []Way) error {
+func WriteSVG(w io.Writer, title string, ways []Way) error {
 	most := 0.0
 	for _, way := range ways {
 		most = max(most, way.Sum, way.Measured)
@@ -45,8 +46,7 @@ func WriteSVG(w io.Writer, ways []Way) error {
 		"font-family=\"Arial,Helvetica,sans-serif\" font-size=\"13\">\n",
 		svgLeft+svgWidth+90, legend+20*float64((len(names)+2)/3)+40)
 	fmt.Fprintln(out, `<rect width="100%" height="100%" fill="white"/>`) // readable in dark mode, too
-	fmt.Fprintf(out, "<text x=\"10\" y=\"24\" font-size=\"16\">"+
-		"Where the time of a %d-byte message goes, one way, in µs</text>\n", size)
+	fmt.Fprintf(out, "<text x=\"10\" y=\"24\" font-size=\"16\">%s</text>\n", html.EscapeString(title))
 	for i, way := range ways {
 		drawWay(out, &way, svgTop+float64(i)*(svgHeight+svgGap), scale, colour)
 	}
