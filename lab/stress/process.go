@@ -22,6 +22,7 @@ const (
 // Rank is called first in main: if the process is a rank of a stressed job it is one,
 // and true is returned.
 func Rank() bool {
+	beEnds()
 	path := os.Getenv(envLine)
 	if path == "" {
 		return false

@@ -24,6 +24,7 @@ type Options struct {
 	Spoil    string        // a fault that ranks commit on purpose, to test the checks
 	Dir      string        // directory for reports of failures
 	Verbose  bool
+	Timed    bool // a job that takes long to end after a signal is a failure, too: the machine has time for it
 }
 
 // A Failure describes a job in which weft has broken a promise.
@@ -70,6 +71,9 @@ func (s *processes) excuses(_, dead int) bool {
 
 // Run runs the job of a plan with real processes, and returns a Failure, or nil.
 func Run(ctx context.Context, plan Plan, o Options) (*Failure, error) {
+	if o.Only == endsKind {
+		return runEnds(ctx, plan, o)
+	}
 	dir, err := os.MkdirTemp(o.Dir, fmt.Sprintf("weft-stress-%d-", plan.Seed))
 	if err != nil {
 		return nil, err

@@ -154,12 +154,12 @@ func (r *rank) goodbyes(done *flag, f func(rank int)) {
 	}
 }
 
-// Kinds returns the kinds of scenes that there are.
+// Kinds returns the kinds of scenes that there are. The last, the table of ends, is played alone.
 func Kinds() (names []string) {
 	for _, k := range kinds {
 		names = append(names, k.kind)
 	}
-	return names
+	return append(names, endsKind)
 }
 
 // CheckKinds returns an error if the kinds of scenes in a text, with commas, are not all known.

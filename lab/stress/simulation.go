@@ -33,6 +33,9 @@ type simulation struct {
 // Simulate plays the job of a plan under weft.Simulate, and returns what came of it, with a Failure or nil. Only and
 // spoil are those of Options. The log may be nil.
 func Simulate(ctx context.Context, plan Plan, only, spoil string, log io.Writer) (*Failure, *weft.Simulation) {
+	if only == endsKind {
+		return simulateEnds(ctx, plan, log)
+	}
 	s := &simulation{only: only, spoil: spoil, players: make([]*rank, plan.N), cuts: map[[2]int]int{}}
 	s.director = newDirector(plan, s, false)
 	ctx, s.cancel = context.WithCancel(ctx)

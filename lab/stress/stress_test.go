@@ -94,3 +94,20 @@ func TestWrongsAreFound(t *testing.T) {
 		})
 	}
 }
+
+// TestEnds plays tables of ends with processes: ranks that return, fail, panic, exit and are killed, and all on a
+// signal.
+func TestEnds(t *testing.T) {
+	for _, c := range []struct {
+		transport string
+		n         int
+		seed      uint64
+	}{{"shm", 4, 1}, {"udp", 4, 4}, {"tcp", 4, 6}, {"udp", 2, 5}, {"shm", 2, 10}} {
+		o := options(t)
+		o.Only = "ends"
+		plan := stress.Draw(c.seed, c.n, c.transport, 1)
+		if f, err := stress.Run(t.Context(), plan, o); err != nil || f != nil {
+			t.Errorf("%+v: %v %+v", c, err, f)
+		}
+	}
+}

@@ -33,7 +33,7 @@ EXAMPLES
 
 func stressCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weftlab stress", flag.ContinueOnError)
-	var o stress.Options
+	o := stress.Options{Timed: true}
 	length := fs.Duration("for", time.Minute, "time after which no job is started any more")
 	n := fs.Int("n", 4, "number of ranks")
 	transports := fs.String("transport", "",
