@@ -59,7 +59,9 @@ func (s *Settings) Resolve(job bootstrap.Job) error {
 	if err := oneOf(from, s.Transport, transports); err != nil {
 		return err
 	}
-	s.Liveness = cmp.Or(s.Liveness, job.Liveness, defaultLiveness(job.Crowd, sys.CPUs()))
+	if s.Liveness = cmp.Or(s.Liveness, job.Liveness); s.Liveness == 0 {
+		s.Liveness = defaultLiveness(job.Crowd, sys.CPUs())
+	}
 	if s.Liveness > 0 && s.Liveness < MinLiveness {
 		return fmt.Errorf("weft: Liveness %v: must be at least %v, 0 for the default, or negative for never",
 			s.Liveness, MinLiveness)

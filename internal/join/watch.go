@@ -190,7 +190,6 @@ func (m *Member) showCounters() {
 	if m.Job.Size == 1 {
 		return // there are no peers
 	}
-	directory.Sweep()
 	f, err := directory.Create(m.Job.ID, counters.Identity{
 		Rank: m.Job.Rank, Size: m.Job.Size, PID: os.Getpid(), Started: time.Now().UnixNano(),
 		Host: m.Job.Host, Program: filepath.Base(os.Args[0]),

@@ -29,11 +29,17 @@ type File struct {
 // errOff reports that the user wants no pages.
 var errOff = errors.New("weft: " + Env + "=" + Off)
 
-// Create makes the page of a rank. The job is its number, which is not shown.
+// Create makes the page of a rank. The job is its number, which is not shown. The first rank of a job on a host removes
+// what is left of earlier jobs: if each did, all would look at the pages of all.
 func Create(job uint64, id counters.Identity) (*File, error) {
 	id.Job = Name(job)
 	err := errOff
 	for _, p := range places() {
+		if dir, missing := p.openJob(id.Job); missing != nil {
+			Sweep()
+		} else {
+			dir.Close()
+		}
 		var f *File
 		if f, err = createIn(p, id); err == nil {
 			return f, nil

@@ -25,13 +25,12 @@ type states map[string]state
 
 // states returns what all goroutines do. ts.mu is held.
 func (ts *Turns) states() states {
-	b := make([]byte, 1<<16)
-	n := runtime.Stack(b, true)
-	for n == len(b) {
-		b = make([]byte, 4*len(b))
-		n = runtime.Stack(b, true)
+	n := runtime.Stack(ts.stacks, true)
+	for n == len(ts.stacks) {
+		ts.stacks = make([]byte, max(4*len(ts.stacks), 1<<16))
+		n = runtime.Stack(ts.stacks, true)
 	}
-	return parseStates(string(b[:n]))
+	return parseStates(string(ts.stacks[:n]))
 }
 
 // parseStates parses the output of runtime.Stack.

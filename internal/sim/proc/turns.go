@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"runtime"
+	"runtime/metrics"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -33,6 +34,7 @@ type Turns struct {
 	mu       spinLock // guards the fields that follow
 	detached []*thread
 	ids      map[string]bool // goroutines of threads, and the goroutines that these have started
+	stacks   []byte          // room for the stacks of all goroutines
 	runner   *runner         // the runner in charge
 
 	ended  chan struct{} // closed at the end
@@ -169,15 +171,19 @@ func strangerMessage(p *Process) string {
 		"rank %d has one that was not", p.rank)
 }
 
-// watch looks for a thread that has the turn and is blocked, until the world has ended.
+// watch looks for a thread that has the turn and is blocked, until the world has ended. To look takes the longer the
+// more goroutines there are. So while goroutines run, which nearly always means that the thread computes, or waits for a
+// processor, the watch looks for at most a twentieth of the time.
 func (ts *Turns) watch() {
 	const (
 		often  = 50 * time.Microsecond
 		seldom = time.Millisecond
 		most   = 50 * time.Millisecond
+		share  = 20
 	)
 	var seen, suspect uint64 // turns
 	var moved time.Time      // when a thread was last detached
+	var rest time.Time       // until then the watch does not look while goroutines run
 	pause := seldom
 	for {
 		select {
@@ -186,14 +192,18 @@ func (ts *Turns) watch() {
 		case <-time.After(pause):
 		}
 		turn := ts.turn.Load()
+		began := time.Now()
 		switch {
 		case turn%2 == 0 || turn != seen:
 			pause = seldom
 			if time.Since(moved) < 100*time.Millisecond {
 				pause = often
 			}
+		case began.Before(rest) && !allSleep():
+			pause = min(2*pause, most)
 		case !ts.blocked(turn): // it computes
 			pause = min(2*pause, most)
+			rest = time.Now().Add(share * time.Since(began))
 		case turn != suspect: // a short wait for a lock looks the same
 			suspect = turn
 			pause = often
@@ -203,6 +213,21 @@ func (ts *Turns) watch() {
 		}
 		seen = turn
 	}
+}
+
+// allSleep reports whether no goroutine of the process but the caller seems to run, or to be able to.
+func allSleep() bool {
+	counts := []metrics.Sample{
+		{Name: "/sched/goroutines/running:goroutines"}, {Name: "/sched/goroutines/runnable:goroutines"},
+	}
+	metrics.Read(counts)
+	sum := uint64(0)
+	for _, c := range counts {
+		if c.Value.Kind() == metrics.KindUint64 {
+			sum += c.Value.Uint64()
+		}
+	}
+	return sum <= 1
 }
 
 // blocked reports whether the thread that has a turn is blocked.
