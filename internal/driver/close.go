@@ -87,7 +87,7 @@ func (n *Node) Drain(ctx context.Context, patience time.Duration) []msg.Backlog 
 	n.flush(n.clock())
 	end := n.now().Add(patience)
 	least := math.MaxInt
-	for {
+	for round := 0; ; round++ {
 		left := n.eng.Msg.Backlog()
 		count := 0
 		for _, b := range left {
@@ -103,21 +103,34 @@ func (n *Node) Drain(ctx context.Context, patience time.Duration) []msg.Backlog 
 		if count == 0 || now >= end || n.life.closed {
 			return left
 		}
-		n.standBy(end)
+		n.standBy(round, end)
 		n.progress()
 	}
 }
 
-// standBy lets other goroutines run, on a host at most until end. The lock is held, and given up meanwhile.
-func (n *Node) standBy(end monotime.Time) {
+// standBy lets other goroutines run, on a host at most until end. After some rounds it sleeps, each time longer: the
+// peers that are waited for may need the processor. The lock is held, and given up meanwhile.
+func (n *Node) standBy(round int, end monotime.Time) {
 	n.mu.Unlock()
-	if n.cfg.Host != nil {
+	switch {
+	case n.cfg.Host != nil:
 		n.cfg.Host.Sleep(min(end, n.now().Add(closeLook)), nil)
-	} else {
+	case round < lively:
 		interleave.Gosched()
+	default:
+		t := interleave.NewTimer()
+		t.Reset(shortNap << min(round-lively, longestNap))
+		t.Wait(nil)
 	}
 	n.mu.Lock()
 }
+
+// A node that closes looks so often before it sleeps, at first for a shortNap and in the end for 6 ms.
+const (
+	lively     = 64
+	shortNap   = 50 * time.Microsecond
+	longestNap = 7 // doublings
+)
 
 // Close tells the peers that this process leaves, or why its program has failed, waits at most patience for what is
 // still on its way, and stops the node. Operations that have not ended by then end
@@ -131,8 +144,10 @@ func (n *Node) Close(patience time.Duration, failed string) {
 	}
 	n.eng.Do(record.Input{Do: record.Leave, Name: failed})
 	end := n.now().Add(patience)
-	for n.progress(); !n.eng.Idle() && n.now() < end; n.progress() {
-		n.standBy(end)
+	n.progress()
+	for round := 0; !n.eng.Idle() && n.now() < end; round++ {
+		n.standBy(round, end)
+		n.progress()
 	}
 	n.stop()
 }
