@@ -56,7 +56,8 @@ type Config struct {
 	// configured so, too. WEFT_GO_BACK_N=1 does the same.
 	GoBackN bool
 
-	// Window is how many packets to one peer on another host may be unacknowledged; 0 means 256.
+	// Window is how many packets to one peer on another host may be unacknowledged; 0 means 256,
+	// and more on a path with a long delay.
 	Window int
 
 	// RetransmitMin and RetransmitMax bound the time after which an unacknowledged packet is

@@ -20,15 +20,16 @@ const Any = msg.Any
 // may configure their ports differently.
 type PortConfig struct {
 	// RecvBuffer bounds, in bytes, the messages that are held here until they are released;
-	// 0 means 1 MiB, and the least is 64 KiB. Each message takes the next power of two, at
+	// 0 means 1 MiB, and up to 48 MiB while messages come over a path with a delay that needs
+	// so much; the least is 64 KiB. Each message takes the next power of two, at
 	// least 64 bytes. Messages on loan to the program count: while they fill the buffer, Recv
 	// returns no further message, and RecvInto still receives into the program's memory. A
 	// sender whose message finds no room is held back until there is room.
 	RecvBuffer int
 
 	// SendBuffer bounds, in bytes, the messages that are held here until their receivers have
-	// accepted them; 0 means 1 MiB, and the least is 64 KiB. Send waits while there is no
-	// room.
+	// accepted them; 0 means 1 MiB, and up to 24 MiB more for each rank to which the path has a
+	// delay that needs so much; the least is 64 KiB. Send waits while there is no room.
 	SendBuffer int
 
 	// MaxMessage is the longest message in bytes, sent or received; 0 means 1 GiB. Messages

@@ -67,6 +67,7 @@ func (e *Engine) outputLossy(now monotime.Time, p *peer, dst []link.Packet) int 
 	}
 	p.conn.More(p.q.Len() > 0)
 	n := p.conn.Output(now, dst)
+	p.q.Long = p.conn.Long()
 	e.links.sooner(p)
 	return n
 }

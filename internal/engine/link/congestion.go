@@ -21,7 +21,9 @@ type congestion struct {
 	full     bool // the window has held packets up in this round trip
 	competes bool // others fill the queues: only losses count
 	crowd    crowdSizes
-	most     int // Config.Window
+	modest   int // Config.Window
+	most     int // the same, or more on a long path: see reach.go
+	reach    int // up to which most grows
 	window   int // what the path bears
 	slow     int // below it the window doubles
 	senders  int // to the peer
@@ -46,9 +48,11 @@ type congestion struct {
 	// The round trip under way.
 	end   uint32        // it ends when this packet is acknowledged
 	least time.Duration // the shortest wait in it
+	quick time.Duration // the shortest round trip, with the time for which the ends did not look
 	sum   time.Duration // of all that were measured
 	count int
 	quiet int           // round trips one after another that have hardly waited
+	alike int           // that were hardly longer than base
 	busy  int           // round trips that have waited far too long, less those that have hardly waited
 	peak  int           // the window when packets hardly waited last
 	usual time.Duration // and the mean round trip then
@@ -87,9 +91,9 @@ const (
 func newCongestion(cfg *Config) congestion {
 	most := cfg.Window * packet
 	return congestion{
-		fixed: cfg.FixedWindow, most: most, window: min(initialWindow, most), slow: most,
-		senders: 1, share: most, crowd: crowdSizes{senders: 1, receivers: 1},
-		least: unmeasured, end: cfg.FirstSeq, recover: cfg.FirstSeq,
+		fixed: cfg.FixedWindow, modest: most, most: most, window: min(initialWindow, most), slow: most,
+		senders: 1, share: most, crowd: crowdSizes{senders: 1, receivers: 1}, reach: cfg.Reach / typical * packet,
+		least: unmeasured, quick: unmeasured, end: cfg.FirstSeq, recover: cfg.FirstSeq,
 	}
 }
 
@@ -187,6 +191,7 @@ func (c *congestion) measured(now monotime.Time, bytes int, trip, out time.Durat
 	c.path = max(trip-out, c.base)
 	c.delay = c.path - c.base
 	c.least = min(c.least, c.delay)
+	c.quick = min(c.quick, trip)
 	c.sum += c.delay
 	if !c.paces(c.limit()) {
 		c.clock = c.path
@@ -215,7 +220,11 @@ func (c *congestion) wait() time.Duration {
 // beyond returns how much of a delay is too much. It subtracts the time for which the ends were absent, and the wait
 // that is always allowed: all senders to the peer together may fill half as much queue as the path holds.
 func (c *congestion) beyond(delay time.Duration) time.Duration {
-	return max(delay-c.away-c.base/time.Duration(2*c.senders), 0)
+	allowed := c.base / time.Duration(2*c.senders)
+	if c.long() {
+		allowed *= 3
+	}
+	return max(delay-c.away-allowed, 0)
 }
 
 // queued returns how many packets of the window wait, if they do so long, in parts of one.
@@ -235,9 +244,11 @@ func (c *congestion) acknowledged(ack, next, high uint32, n int) {
 	if !less(c.end, ack) || c.fixed {
 		return
 	}
+	c.stretch()
 	c.turn()
 	c.end = next
 	c.least = unmeasured
+	c.quick = unmeasured
 	c.sum = 0
 	c.count = 0
 	c.full = false

@@ -11,6 +11,7 @@ import (
 // Config shapes the links of a node. Zero values mean the defaults.
 type Config struct {
 	Window     int           // packets on their way to one peer, at most; default 256
+	Reach      int           // bytes that the window grows to on a long path; default 24 MiB if Window has its default
 	RTOInitial time.Duration // until a round trip has been measured; default 20 ms
 	RTOMin     time.Duration // default 2 ms
 	RTOMax     time.Duration // default 500 ms
@@ -40,6 +41,9 @@ func (c Config) WithDefaults() Config {
 	}
 	if c.Window <= 0 {
 		c.Window = 256
+		if c.Reach == 0 {
+			c.Reach = 24 << 20
+		}
 	}
 	def(&c.RTOInitial, 20*time.Millisecond)
 	def(&c.RTOMin, 2*time.Millisecond)
@@ -173,7 +177,7 @@ func (c *Conn) Ready(now monotime.Time) bool {
 	if c.send.base == c.send.tail && !c.send.more {
 		c.congestion.resume()
 	}
-	return c.send.tail-c.send.base < uint32(c.cfg.Window) &&
+	return c.send.tail-c.send.base < uint32(c.congestion.packets()) &&
 		c.congestion.room(now, c.send.flying+c.send.missing+int(c.send.tail-c.send.next))
 }
 
@@ -197,7 +201,8 @@ func (c *Conn) Roomy(now monotime.Time) bool {
 	if now.Before(s.mixed) && onWay*c.path.now >= mixedFlight {
 		return false
 	}
-	return s.tail-s.base < uint32(c.cfg.Window-c.cfg.Window/8) && c.congestion.roomy(onWay)
+	most := c.congestion.packets()
+	return s.tail-s.base < uint32(most-most/8) && c.congestion.roomy(onWay)
 }
 
 // Mixed says that a short frame goes ahead of a long one that waits: others will follow.

@@ -23,6 +23,7 @@ type Queue struct {
 
 	Counts *counters.Peer // of the peer
 	Lossy  bool           // its frames go over a link
+	Long   bool           // the delay of the link's path says how much must be on its way
 
 	lane   Lane // nil: frames wait for Next
 	room   int  // bytes of a packet on it

@@ -18,6 +18,7 @@ func (c *Conn) rest() {
 	}
 	c.send.slots = nil
 	c.sent = nil
+	c.congestion.shrink()
 	c.recv.kept = kept{last: c.recv.kept.last, untold: c.recv.kept.untold}
 	c.recv.assemblies = nil
 	c.auth.out.silence(true)

@@ -27,6 +27,7 @@ func (l *Layer) onAck(from int, f wire.Ack) {
 func (l *Layer) onAckReq(from int, f wire.AckReq) {
 	if p := l.ports[f.Channel]; p != nil && p.revoked == nil {
 		d := p.pair(from)
+		p.widen(d)
 		p.accepted(d, f.Ack)
 		p.ack(d, true)
 	}
@@ -97,7 +98,7 @@ func (p *Port) feed() {
 func (p *Port) feedPair(d *pair) {
 	for !d.waiting.Empty() {
 		op := d.waiting.Pop() // admit may put it on another list
-		if !p.admit(d, op) {
+		if !p.admit(d, op) && !(p.stretch(d) && p.admit(d, op)) {
 			d.waiting.PushFront(&op.link, op)
 			return
 		}

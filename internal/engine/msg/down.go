@@ -43,6 +43,7 @@ func (p *Port) abandon(d *pair, cause error) {
 	p.dropPartial(d)
 	p.admitted(d)
 	p.dropAnnounced(d)
+	p.narrow(d)
 	p.failReceives(d.rank, cause)
 	p.serveOwed()
 	p.feed()

@@ -25,8 +25,11 @@ import (
 
 // announce numbers a long message and tells the receiver of it.
 func (p *Port) announce(d *pair, op *Op) bool {
-	if d.next-d.base >= window {
+	if d.next-d.base >= d.most() {
 		return false
+	}
+	if len(op.Buf) <= MaxUnasked {
+		p.enlarge(d, roomy*MaxUnasked)
 	}
 	n := p.layer
 	n.token = max(n.token+1, 1)
@@ -82,7 +85,8 @@ func (l *Layer) onRTS(from int, f wire.RTS) {
 		p.admitted(d)
 		p.deliver(d, b)
 	}
-	if f.AckReq {
+	d.since += int(min(f.Total, MaxUnasked))
+	if p.widen(d) || f.AckReq {
 		p.ackData(d)
 	}
 }

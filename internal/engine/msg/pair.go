@@ -20,6 +20,7 @@ type pair struct {
 	next      uint32  // number of the next message
 	entries   []entry // a ring indexed by number, as long as a power of two
 	queued    int     // bytes in entries
+	extra     int     // bytes of the send buffer that it may have beyond its half
 	inFlight  int     // bytes in entries from base to sent
 	credit    int     // room at the receiver when it last said
 	reach     reach
@@ -39,6 +40,7 @@ type pair struct {
 	room     int    // bytes that a GO would promise, or that are kept for a sender that was called
 	turn     uint64 // its place in port.owed, which it keeps until its message has a place
 	expected uint32
+	since    int    // bytes that have come since the receive buffer grew
 	told     uint32 // the last acknowledgement sent
 	arrived  list.List[Block]
 	partial  *Block // message of which a part has arrived
@@ -74,7 +76,7 @@ type reach uint8
 const (
 	unheard reach = iota // it has not said so far
 	near                 // up to MaxEager
-	far                  // up to MaxFar
+	far                  // up to MaxFar, and on a long path up to MaxUnasked
 )
 
 // A flow is how messages go to a peer. (PROTOCOL §3.1)

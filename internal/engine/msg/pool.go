@@ -8,7 +8,8 @@ import (
 
 const (
 	minClass = 6  // the smallest block holds 64 bytes
-	maxClass = 16 // the largest 64 KiB, which is the longest message not fetched
+	farClass = 16 // 64 KiB, the longest message not fetched on most paths
+	maxClass = 20 // the largest holds 1 MiB, the longest message not fetched on a long path
 )
 
 // MaxEager is the longest message in bytes that always travels without being asked
@@ -18,7 +19,7 @@ const MaxEager = 1 << 15
 // MaxFar is the longest message in bytes that travels unasked over a lossy path, to a port that says that it takes such
 // messages. Asking first would take two more round trips for each message, and one more for each frame that is lost.
 // (PROTOCOL §3.1)
-const MaxFar = 1 << maxClass
+const MaxFar = 1 << farClass
 
 // A Block is the memory of one message in a send or receive buffer.
 type Block struct {
@@ -59,8 +60,8 @@ func (b *Block) Use() uint32 { return b.use }
 // Size returns the bytes of buffer that the message takes.
 func (b *Block) Size() int { return len(b.mem) }
 
-// A pool is a buffer of a fixed number of bytes, given out in blocks of 64
-// bytes to 64 KiB. Blocks are made when first needed and come back in any
+// A pool is a buffer of so many bytes, given out in blocks of 64
+// bytes to 1 MiB. Blocks are made when first needed and come back in any
 // order; the one used last is used next, because it is still in the cache.
 // (The papers use rings: there a message that is not released blocks those
 // behind it. See docs/decisions/0002.)
@@ -103,15 +104,8 @@ func (p *pool) take(c, n int) *Block {
 // make makes a new block. When that would exceed the limit, because other
 // classes hold free blocks, it gives those up first.
 func (p *pool) make(c, n int) *Block {
-	if p.held+1<<c > p.limit {
-		for i, b := range p.free {
-			for ; b != nil; b = b.next {
-				p.held -= len(b.mem)
-			}
-			p.free[i] = nil
-		}
-	}
 	p.held += 1 << c
+	p.trim()
 	return &Block{mem: make([]byte, 1<<c), n: n, class: uint8(c)}
 }
 

@@ -12,8 +12,8 @@ import (
 
 // Config shapes a port. Zero values mean the defaults.
 type Config struct {
-	RecvBuffer int  // bytes; default 1 MiB, at least 64 KiB
-	SendBuffer int  // bytes; default 1 MiB, at least 64 KiB
+	RecvBuffer int  // bytes, at least 64 KiB; default 1 MiB, and more on a long path: see stretch.go
+	SendBuffer int  // likewise
 	MaxMessage int  // bytes; default 1 GiB
 	Backoff    bool // refuse without a promise to send GO
 	Service    bool // of a library: what a peer has not accepted when it leaves is not noted as lost
@@ -31,6 +31,7 @@ type Port struct {
 	layer   *Layer
 	channel uint16
 	cfg     Config
+	grows   growth
 	open    bool
 	revoked *failure.RevokedError // the channel is over for good; see revoke.go
 
@@ -93,6 +94,7 @@ func (l *Layer) newPort(channel uint16) *Port {
 
 // Open opens a channel. Senders that came too early are asked to send again.
 func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
+	grows := growth{cfg.SendBuffer == 0, cfg.RecvBuffer == 0}
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
@@ -114,6 +116,10 @@ func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
 	}
 	p.cfg = cfg
 	p.open = true
+	p.grows = grows
+	for _, d := range p.pairs {
+		d.extra = 0
+	}
 	p.send.limit = cfg.SendBuffer
 	p.recv.limit = cfg.RecvBuffer
 	for _, rank := range sortedKeys(l.gone) {
@@ -139,7 +145,12 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 // Rest gives back memory that is held for messages to a peer, if there are none.
 func (l *Layer) Rest(rank int) {
 	for _, p := range l.ports {
-		if d := p.pairs[rank]; d != nil && d.base == d.next && len(d.entries) > 1 {
+		d := p.pairs[rank]
+		if d == nil || d.base != d.next {
+			continue
+		}
+		p.narrow(d)
+		if len(d.entries) > 1 {
 			d.entries = make([]entry, 1)
 		}
 	}

@@ -110,7 +110,7 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 	if f.Ack != d.base {
 		p.accepted(d, f.Ack)
 	}
-	if f.Seq != d.expected || uint64(f.Off)+uint64(len(payload)) > uint64(f.Total) || f.Total > MaxFar {
+	if f.Seq != d.expected || uint64(f.Off)+uint64(len(payload)) > uint64(f.Total) || f.Total > MaxUnasked {
 		p.layer.Stats.Dropped++
 		return
 	}
@@ -155,6 +155,7 @@ func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 	op.N = len(payload)
 	op.Seq = d.expected
 	d.expected++
+	d.since += len(payload)
 	d.q.Counts.Received.Messages++
 	p.layer.Stats.Received++
 	p.layer.finish(op, nil)
@@ -200,6 +201,7 @@ func (p *Port) match(from int) *Op {
 func (p *Port) complete(d *pair, ask bool) {
 	seq := d.expected
 	d.expected++
+	d.since += d.total
 	d.q.Counts.Received.Messages++
 	if op := d.into; op != nil {
 		d.into = nil
@@ -265,7 +267,7 @@ func (p *Port) take(b *Block) {
 func (p *Port) ack(d *pair, urgent bool) {
 	d.told = d.expected
 	room := uint32(max(p.recv.room()-p.promised, 0))
-	takesFar := p.recv.limit >= 2*MaxFar && p.cfg.MaxMessage >= MaxFar
+	takesFar := p.recv.limit >= 2*MaxFar && p.cfg.MaxMessage >= MaxUnasked
 	d.q.Push(wire.Ack{Far: takesFar, Channel: p.channel, Ack: d.expected, Room: room}.Append(d.q.Head()), nil, urgent)
 }
 

@@ -22,10 +22,10 @@ func (p *Port) roomFor(d *pair, n int) bool {
 // fits reports whether a message of n bytes finds room, with reserve bytes left over. A port says that it
 // takes messages of more than MaxEager only if its buffer holds two of the longest. A sender may still go by what an
 // earlier port of the channel said, and send such a message to a smaller buffer. That buffer then counts as large
-// enough for two: else a single message on loan would shut the sender out. (PROTOCOL §3.1)
+// enough for two such: else a single message on loan would shut the sender out. (PROTOCOL §3.1)
 func (p *Port) fits(n, reserve int) bool {
 	if n > MaxEager && p.open {
-		return p.recv.used+1<<class(n)+reserve <= max(p.recv.limit, 2*MaxFar)
+		return p.recv.used+1<<class(n)+reserve <= max(p.recv.limit, 2<<class(n))
 	}
 	return p.recv.fits(n, reserve)
 }

@@ -53,7 +53,7 @@ func (p *Port) startSend(op *Op) {
 		return
 	}
 	d := p.pair(op.Peer)
-	if !d.waiting.Empty() || !p.admit(d, op) {
+	if !d.waiting.Empty() || !p.admit(d, op) && !(p.stretch(d) && p.admit(d, op)) {
 		d.waiting.Push(&op.link, op)
 		p.alone = p.alone || op.Alone
 		p.starve(d)
@@ -85,10 +85,14 @@ func (p *Port) admit(d *pair, op *Op) bool {
 
 // eager returns up to how many bytes a message to a peer is sent without being asked for. (PROTOCOL §3.1)
 func (p *Port) eager(d *pair) int {
-	if d.reach == far && d.q.Lossy && p.keepsFar() {
+	switch {
+	case d.reach != far || !d.q.Lossy || !p.keepsFar():
+		return MaxEager
+	case d.q.Long && min(p.part(d), d.credit) >= roomy*MaxUnasked:
+		return MaxUnasked
+	default:
 		return MaxFar
 	}
-	return MaxEager
 }
 
 // keepsFar reports whether the send buffer can hold two of the longest messages that are sent unasked.
@@ -157,7 +161,7 @@ func (p *Port) direct(d *pair, b []byte, size int) bool {
 // Give sends a short message if that needs no waiting, and reports whether it
 // did. It is Start without an Op.
 func (p *Port) Give(to int, b []byte) bool {
-	if !p.open || p.freezing.frozen || len(b) > MaxFar || len(b) > p.cfg.MaxMessage || len(p.layer.gone) > 0 &&
+	if !p.open || p.freezing.frozen || len(b) > MaxUnasked || len(b) > p.cfg.MaxMessage || len(p.layer.gone) > 0 &&
 		p.layer.gone[to] != nil {
 		return false
 	}
@@ -169,7 +173,7 @@ func (p *Port) Give(to int, b []byte) bool {
 // half of the buffer, so that a peer that does not receive cannot stop the traffic
 // to all others.
 func (p *Port) hasRoom(d *pair, size int) bool {
-	return d.next-d.base < window && (d.queued == 0 || d.queued+size <= p.send.limit/2) && size <= p.send.room()
+	return d.next-d.base < d.most() && (d.queued == 0 || d.queued+size <= p.part(d)) && size <= p.send.room()
 }
 
 // reserve returns a block for a message to a peer, or nil if there is no room.

@@ -188,7 +188,7 @@ func (r *reader) peer(size int) (d savedPeer) {
 		switch how := r.take(1); {
 		case how == nil:
 		case how[0] == savedWhole:
-			m.n = r.length(MaxFar)
+			m.n = r.length(MaxUnasked)
 			m.data = r.take(m.n)
 		case how[0] == savedAnnounced:
 			m.announced = true

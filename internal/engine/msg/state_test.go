@@ -104,7 +104,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{"not in order", changed(8, 2)},          // it again
 		{"message of kind 7", changed(8+16, 7)},  // the first message to it
 		{"there can be", changed(8+12+1, 2)},     // how many
-		{"at most", changed(8+16+1+2, 2)},        // its length
+		{"at most", changed(8+16+1+2, 17)},       // its length
 		{"it is cut short", []byte{0, 0}},        // no more
 		{"there can be", []byte{255, 0, 0, 255}}, // departures
 	} {
