@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"weft"
+	"weft/internal/driver"
 	"weft/internal/engine/msg"
 	"weft/internal/inside"
 )
@@ -58,7 +59,12 @@ func (x *Port) Note(b []byte) error {
 	if x.in.Node.Send(x.in.Port, x.in.Job.Rank, b, true) {
 		return nil
 	}
-	return x.q.Send(context.Background(), x.in.Job.Rank, b)
+	c := driver.NewCall()
+	defer c.Free()
+	c.Msg.Kind = msg.Send
+	c.Msg.Peer = x.in.Job.Rank
+	c.Msg.Buf = b
+	return x.in.Node.Message(context.Background(), x.in.Port, c)
 }
 
 // TryFlush returns nil if all messages that were sent on the port before are known to have been

@@ -12,18 +12,18 @@ const scatterBytes = 256 << 10
 // Members that call it with different roots get a MismatchError: in this call, or if they were through before
 // that could be seen, in the next one, at the latest in Free.
 func (c *Comm) Broadcast(ctx context.Context, b Buffer, root int) error {
-	return c.broadcasting(b, root).do(ctx)
+	k, err := c.plan(OpBroadcast, root, b, b.count(), nil).begin()
+	if err == nil {
+		err = k.broadcast(ctx, b, root)
+	}
+	return k.end(err)
 }
 
 // StartBroadcast begins a Broadcast (MPI_Ibcast).
 func (c *Comm) StartBroadcast(b Buffer, root int) (*Request, error) {
-	return c.broadcasting(b, root).start()
-}
-
-func (c *Comm) broadcasting(b Buffer, root int) plan {
 	return c.plan(OpBroadcast, root, b, b.count(), func(ctx context.Context, k *call) error {
 		return k.broadcast(ctx, b, root)
-	})
+	}).start()
 }
 
 func (k *call) broadcast(ctx context.Context, b Buffer, root int) error {

@@ -117,7 +117,7 @@ func (c *Comm) plan(op Operation, root int, b Buffer, n int, body func(ctx conte
 
 // do carries a plan out.
 func (p plan) do(ctx context.Context) error {
-	k, err := p.c.begin(p.head, p.err)
+	k, err := p.begin()
 	if err == nil {
 		err = p.body(ctx, k)
 	}
@@ -137,7 +137,7 @@ type callOp struct {
 }
 
 func (o *callOp) start() error {
-	k, err := o.plan.c.begin(o.plan.head, o.plan.err)
+	k, err := o.plan.begin()
 	if err != nil {
 		return k.end(err)
 	}
@@ -146,11 +146,13 @@ func (o *callOp) start() error {
 }
 
 func (o *callOp) wait(ctx context.Context) (Status, error) { return Status{}, o.g.wait(ctx) }
-func (o *callOp) test() bool                               { return o.g.task.Done() }
+func (o *callOp) test() bool                               { return o.g.over.Load() }
 func (o *callOp) watch()                                   {}
 
 // begin notes an operation that begins, even if it cannot go on.
-func (c *Comm) begin(h header, failed error) (*call, error) {
+func (p plan) begin() (*call, error) {
+	c := p.c
+	h := p.head
 	w := c.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,7 +166,7 @@ func (c *Comm) begin(h header, failed error) (*call, error) {
 	if err := c.over(); err != nil {
 		return k, err
 	}
-	return k, failed
+	return k, p.err
 }
 
 // end notes that an operation has ended, and returns its error with the operation added. If it has failed it revokes

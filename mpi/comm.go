@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"weft"
 	"weft/internal/match"
@@ -96,33 +97,33 @@ func (c *Comm) Compare(d *Comm) Comparison {
 // and were too short for that to be seen at once are errors at the latest here (see MismatchError). World stays usable;
 // to free it at the end of a program is what MPI_Finalize is.
 func (c *Comm) Free(ctx context.Context) error {
-	err := c.Barrier(ctx)
 	w := c.w
 	w.mu.Lock()
-	defer w.unlock()
-	if c.revoked == nil && err != nil {
-		return err
+	err := c.over()
+	w.mu.Unlock()
+	if err != nil {
+		err = nil // the members may be anywhere
+	} else {
+		err = c.Barrier(ctx)
 	}
 	if c == w.all {
 		return err
 	}
-	c.drop(weft.ErrClosed)
-	c.unbindAll(nil)
-	for i, other := range w.list {
-		if other == c {
-			w.list = append(w.list[:i], w.list[i+1:]...)
-			break
-		}
+	w.mu.Lock()
+	defer w.unlock()
+	if c.revoked == nil && w.consenses[c.id] == nil {
+		delete(w.comms, c.id) // else members that come late are still answered
 	}
+	if c.revoked == nil {
+		c.drop(weft.ErrClosed)
+	}
+	c.unbindAll(nil)
+	w.list = slices.DeleteFunc(w.list, func(other *Comm) bool { return other == c })
 	if w.last == c {
 		w.last = nil
 	}
-	if c.revoked == nil && w.consenses[c.id] == nil {
-		delete(w.comms, c.id) // else members that come late are still answered
-		c.revoked = weft.ErrClosed
-	}
 	c.q = match.NewQueues[message, *receive](0)
-	return nil
+	return err
 }
 
 // over returns why the communicator cannot be used, or nil. The lock is held.

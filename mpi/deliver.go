@@ -2,7 +2,6 @@ package mpi
 
 import (
 	"context"
-	"errors"
 
 	"weft"
 	"weft/extend"
@@ -27,10 +26,9 @@ func (w *world) take(ctx context.Context) (a arrival, err error) {
 		w.half = halfTaken{h, from, true}
 	}
 	offer, err := w.offer.Accept(ctx, w.half.from)
-	var gone *weft.PeerError
 	switch {
 	case err == nil:
-	case errors.As(err, &gone):
+	case departed(err):
 		w.half.is = false // its sender has died with it
 		return arrival{from: -1}, nil
 	default:

@@ -183,6 +183,9 @@ func (w *world) wait(ctx context.Context, r *receive) error {
 	for r.state == waiting {
 		driving := !w.driving
 		w.driving = true
+		if driving {
+			w.driver = r
+		}
 		w.unlock()
 		var a arrival
 		var err error
@@ -194,14 +197,14 @@ func (w *world) wait(ctx context.Context, r *receive) error {
 		w.mu.Lock()
 		if driving {
 			w.driving = false
+			w.driver = nil
 			w.deliver(a)
 		}
-		var gone *weft.PeerError
 		switch {
 		case err == nil || r.state != waiting:
 		case failure.GivenUp(err):
 			return r.givenUp(err)
-		case errors.As(err, &gone): // watch reports it, and the ranks that have left in good order
+		case departed(err): // watch reports it, and the ranks that have left in good order
 		default:
 			return err
 		}
@@ -233,12 +236,17 @@ func (w *world) poll(r *receive) error {
 		if err == weft.ErrWouldBlock {
 			return nil
 		}
-		var gone *weft.PeerError
-		if err != nil && !errors.As(err, &gone) {
+		if err != nil && !departed(err) {
 			return err
 		}
 	}
 	return nil
+}
+
+// departed reports whether an error says that a rank has gone.
+func departed(err error) bool {
+	var gone *weft.PeerError
+	return errors.As(err, &gone)
 }
 
 // givenUp returns the error of a receive whose context has ended, with what is known of its message. The lock is held.

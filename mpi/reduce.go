@@ -88,29 +88,35 @@ const (
 // two have given theirs to others. For longer ones each member combines a part, and the parts go round a ring
 // [Thakur05].
 func AllReduce[T any](ctx context.Context, c *Comm, s []T, op Op[T]) error {
-	return c.reducingAll(Of(s), on(op)).do(ctx)
+	b := Of(s)
+	k, err := c.plan(OpAllReduce, -1, b, len(s), nil).begin()
+	if err == nil {
+		err = k.allReduce(ctx, b, on(op))
+	}
+	return k.end(err)
 }
 
 // StartAllReduce begins an AllReduce (MPI_Iallreduce).
 func StartAllReduce[T any](c *Comm, s []T, op Op[T]) (*Request, error) {
-	return c.reducingAll(Of(s), on(op)).start()
+	b := Of(s)
+	return c.plan(OpAllReduce, -1, b, len(s), func(ctx context.Context, k *call) error {
+		return k.allReduce(ctx, b, on(op))
+	}).start()
 }
 
-func (c *Comm) reducingAll(b Buffer, op combine) plan {
-	return c.plan(OpAllReduce, -1, b, b.count(), func(ctx context.Context, k *call) error {
-		n := c.group.n
-		switch {
-		case n == 1:
-			return nil
-		case len(b.b) < partedBytes || len(b.b)/n < partBytes || b.count() < n:
-			return k.reduceAll(ctx, b, op)
-		}
-		part := func(i int) Buffer { return b.cut(share(b.count(), n, i)) }
-		if err := k.reduceParts(ctx, part, op); err != nil {
-			return err
-		}
-		return k.ring(ctx, part)
-	})
+func (k *call) allReduce(ctx context.Context, b Buffer, op combine) error {
+	n := k.c.group.n
+	switch {
+	case n == 1:
+		return nil
+	case len(b.b) < partedBytes || len(b.b)/n < partBytes || b.count() < n:
+		return k.reduceAll(ctx, b, op)
+	}
+	part := func(i int) Buffer { return b.cut(share(b.count(), n, i)) }
+	if err := k.reduceParts(ctx, part, op); err != nil {
+		return err
+	}
+	return k.ring(ctx, part)
 }
 
 // reduceAll is AllReduce by recursive doubling. Of 2^m + r members the first 2r are pairs, of which the second gives its

@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"weft"
 	"weft/internal/match"
@@ -85,17 +86,20 @@ type background struct {
 	task *weft.Task
 	end  context.CancelFunc
 	err  error
+	over atomic.Bool // it is done: the goroutine itself ends a little later
 }
 
 // begin has a goroutine do something. When it is done, the goroutines in await look again.
 func (g *background) begin(w *world, do func(ctx context.Context) error) {
 	var ctx context.Context
 	ctx, g.end = context.WithCancel(context.Background())
+	g.over.Store(false)
 	g.task = w.p.Go(func() {
 		g.err = do(ctx)
+		g.over.Store(true)
 		w.mu.Lock()
 		w.changed()
-		w.mu.Unlock()
+		w.unlock()
 	})
 }
 
@@ -201,7 +205,7 @@ func (o *sendOp) wait(ctx context.Context) (Status, error) {
 func (o *sendOp) test() bool {
 	switch {
 	case o.g.task != nil:
-		return o.g.task.Done()
+		return o.g.over.Load()
 	case !o.s.done():
 		return false
 	case o.ack == nil:
@@ -285,7 +289,7 @@ func (o *recvOp) test() bool {
 		return true
 	}
 	if o.g.task != nil {
-		return o.g.task.Done()
+		return o.g.over.Load()
 	}
 	w := o.c.w
 	w.mu.Lock()
@@ -350,6 +354,10 @@ func await(ctx context.Context, qs []*Request, ready func() bool) error {
 func (w *world) changed() {
 	for _, d := range w.watching {
 		d.state = ended
-		d.wake.Set()
+		if d == w.driver { // it waits for the channel: a message that is none wakes it
+			w.later(func() { _ = w.look.Note(nil) })
+		} else {
+			d.wake.Set()
+		}
 	}
 }

@@ -38,6 +38,7 @@ type world struct {
 	gone      []*weft.PeerError // the ranks that have gone, in the order in which this rank learnt of it
 	lost      map[int]*weft.PeerError
 	driving   bool       // a goroutine takes messages from the channel, without the lock
+	driver    *receive   // for which it does so, if it waits
 	waiting   []*receive // the receives for which goroutines are in wait
 	probes    []*receive // of these, the probes
 	watching  []*receive // likewise, that end when any other one does

@@ -156,7 +156,7 @@ func receiveTag(a *actor, s *scene, c *mpi.Comm, e *expected, tag int) {
 			e.came(a, s, tag, &d)
 		case errors.As(err, &peer):
 			e.lose(peer.Rank)
-		case v == failed:
+		case v == failed, errors.Is(err, weft.ErrRevoked): // a member that leaves has given the communicator up
 			return
 		}
 	}
