@@ -18,7 +18,7 @@ const (
 	BarrierTree BarrierAlgorithm = "tree"
 	// BarrierDissemination needs the fewest hops for any number of members.
 	BarrierDissemination BarrierAlgorithm = "dissemination"
-	// BarrierShuffle is a shuffle exchange, for powers of two.
+	// BarrierShuffle is a shuffle exchange among a power of two; the rest are satellites.
 	BarrierShuffle BarrierAlgorithm = "shuffle"
 	// BarrierModified is the modified shuffle exchange on a torus.
 	BarrierModified BarrierAlgorithm = "modified"
@@ -41,7 +41,7 @@ var barrierMeanings = []struct {
 	{BarrierCentral, "all tell the first member, which tells all: 2(n-1) messages, 2 hops"},
 	{BarrierTree, "up a tree and down again: 2(n-1) messages, 2·log n hops"},
 	{BarrierDissemination, "n·log2 n messages, log2 n hops, for any n"},
-	{BarrierShuffle, "shuffle exchange, for powers of two: n·log2 n messages, log2 n hops"},
+	{BarrierShuffle, "shuffle exchange among a power of two, n·log2 n messages, log2 n hops; the rest as satellites: up to 2 more hops"},
 	{BarrierModified, "modified shuffle exchange on a torus of up to 6 × 6, the rest as satellites: 6 hops"},
 	{BarrierAligned, "central, and all go on at the same instant, as far as their clocks can be compared"},
 	{BarrierDynamic, "members come and go: Register and Deregister"},

@@ -43,10 +43,7 @@ func TestBarriers(t *testing.T) {
 			continue // have tests of their own
 		}
 		t.Run(string(a), func(t *testing.T) {
-			n := 5
-			if a == BarrierShuffle {
-				n = 4
-			}
+			const n = 5
 			networks(t, n, func(ctx context.Context, p *Proc) error {
 				b := p.Barrier("b", &BarrierConfig{Algorithm: a})
 				c, err := newCensus(ctx, p)

@@ -18,9 +18,8 @@ func barrier(s *scene) {
 		"rbcq1", "shared", "two-level", "shuffle"}
 	algorithm := algorithms[s.shared.IntN(len(algorithms))]
 	phases := 1 + s.shared.IntN(30)
-	n := len(s.members)
 	needsMemory := algorithm == "shared" || algorithm == "two-level" && a.p.Simulated() // processes have some among them
-	if needsMemory && !a.together(s.members) || algorithm == "shuffle" && n&(n-1) != 0 {
+	if needsMemory && !a.together(s.members) {
 		algorithm = "tree"
 	}
 	b := a.p.Barrier("barrier "+s.name, &weft.BarrierConfig{Algorithm: algorithm, Members: s.members})

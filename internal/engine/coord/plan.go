@@ -15,7 +15,7 @@ const (
 	Central         Algorithm = iota // all tell the first member, which tells all ([Hayakawa98]: master/slave)
 	Tree                             // up a tree and down again ([Miyawaki01], with an arity of 2)
 	Dissemination                    // [Hensgen88]
-	Shuffle                          // butterfly, for powers of two ([Hayakawa98])
+	Shuffle                          // butterfly, with satellites beyond a power of two ([Hayakawa98])
 	ModifiedShuffle                  // pairs and neighbours on a torus ([Hayakawa98], repaired)
 )
 
@@ -65,8 +65,6 @@ func NewPlan(a Algorithm, n, arity, me int) (Plan, error) {
 		return tree(n, arity, me), nil
 	case a == Dissemination:
 		return dissemination(n, me), nil
-	case a == Shuffle && n&(n-1) != 0:
-		return Plan{}, unfit(a, n, "it needs a power of two: take dissemination")
 	case a == Shuffle:
 		return shuffle(n, me), nil
 	case a == ModifiedShuffle:
@@ -112,10 +110,22 @@ func dissemination(n, me int) Plan {
 		func(r int) int { return (me + 1<<r) % n }, func(r int) int { return (me - 1<<r%n + n) % n })
 }
 
-// shuffle returns the plan in which, in round r, members whose numbers differ in bit r tell each other.
+// shuffle returns the plan in which, in round r, members whose numbers differ in bit r tell each other. The members
+// beyond the greatest power of two are satellites: member core+i tells member i before the rounds, and hears from it
+// after them.
 func shuffle(n, me int) Plan {
+	core := 1 << (bits.Len(uint(n)) - 1)
+	if me >= core {
+		return Plan{Gates: []Gate{{Inputs: 1, Sends: []Send{{me - core, 0}}}, {Inputs: 1, Done: true}}}
+	}
 	with := func(r int) int { return me ^ 1<<r }
-	return rounds(bits.Len(uint(n-1)), me, with, with)
+	p := rounds(bits.Len(uint(core-1)), me, with, with)
+	if satellite := core + me; satellite < n {
+		p.Gates[0].Inputs++
+		end := &p.Gates[len(p.Gates)-1]
+		end.Sends = append(end.Sends, Send{satellite, 1})
+	}
+	return p
 }
 
 // rounds is a plan of rounds, in each of which a member tells one and hears from

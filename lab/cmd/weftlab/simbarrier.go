@@ -122,9 +122,6 @@ func (f *simBarrierFlags) run() error {
 				if !ok {
 					return fmt.Errorf("sim barrier: -algorithm %q: there are central, tree, dissemination, shuffle and modified", name)
 				}
-				if a == coord.Shuffle && n&(n-1) != 0 {
-					continue
-				}
 				for _, beside := range f.besides() {
 					r, err := barrierplan.Run(barrierplan.Case{
 						Algorithm: a, N: n, Arity: f.arity, Topology: top, Wire: wire, Size: f.size, Data: beside.data,
@@ -196,6 +193,16 @@ func formula(a coord.Algorithm, n, arity int) int {
 			depth++
 		}
 		return 2 * depth
+	case a == coord.Shuffle:
+		core := 1 << (bits.Len(uint(n)) - 1)
+		steps := bits.Len(uint(core - 1))
+		if n > core { // satellites
+			steps++
+		}
+		if n-core > core/2 { // the members that are farthest apart both have one
+			steps++
+		}
+		return steps
 	case a == coord.ModifiedShuffle:
 		rows, columns := coord.Torus(n)
 		ring := func(length int) int { // pair, edge and relay
