@@ -107,7 +107,8 @@ func (l *lines) copy(from io.Reader, prefix string, tee io.Writer, words *lastWo
 	}
 }
 
-// write passes on a line of a source, or a piece of one. First says that a line begins, and last that it is to be ended.
+// write passes on a line of a source, or a piece of one. First says that a line begins, and last that it is to be
+// ended.
 func (l *lines) write(of *source, text []byte, first, last bool) {
 	if l.to == nil {
 		return

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLongLines: a line of up to a mebibyte stays whole, whatever other ranks write meanwhile. Of a longer one each piece
-// says whose it is and that it goes on, so that none is mixed with another rank's line.
+// TestLongLines: a line of up to a mebibyte stays whole, whatever other ranks write meanwhile. Of a longer one each
+// piece says whose it is and that it goes on, so that none is mixed with another rank's line.
 func TestLongLines(t *testing.T) {
 	const ranks = 4
 	for _, size := range []int{100, longestLine - 1, longestLine + 1<<16, 3*longestLine + 7} {

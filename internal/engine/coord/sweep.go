@@ -89,8 +89,8 @@ func (q *queueLock) quit() {
 	q.passedTo = -1
 }
 
-// current returns the object that stands for a name which an object was opened for, or nil and an error. If it has been
-// forgotten it comes back, unless another one has been opened meanwhile.
+// current returns the object that stands for the name of o, or nil and an error. If o has been forgotten it comes back,
+// unless another one has been opened meanwhile.
 func (l *Layer) current(o *Object) (*Object, error) {
 	o.idle = false
 	if !o.swept {
@@ -115,7 +115,8 @@ func (l *Layer) unknown(from int, f wire.Event) bool {
 	switch f.Kind {
 	case wire.EventLockProbe:
 		v := wire.LockToken{
-			Kind: wire.EventLockState, Lock: f.ID, Repair: wire.ParseLockToken(f).Repair, State: uint8(idle), Rank: uint32(l.size),
+			Kind: wire.EventLockState, Lock: f.ID, Repair: wire.ParseLockToken(f).Repair, State: uint8(idle),
+			Rank: uint32(l.size),
 		}
 		l.send(from, v.Event())
 	case wire.EventLockTryFor:
