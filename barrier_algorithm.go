@@ -41,7 +41,7 @@ var barrierMeanings = []struct {
 	{BarrierCentral, "all tell the first member, which tells all: 2(n-1) messages, 2 hops"},
 	{BarrierTree, "up a tree and down again: 2(n-1) messages, 2·log n hops"},
 	{BarrierDissemination, "n·log2 n messages, log2 n hops, for any n"},
-	{BarrierShuffle, "shuffle exchange among a power of two, n·log2 n messages, log2 n hops; the rest as satellites: up to 2 more hops"},
+	{BarrierShuffle, "shuffle exchange among a power of two, the rest as satellites: log2 n hops, or up to 2 more"},
 	{BarrierModified, "modified shuffle exchange on a torus of up to 6 × 6, the rest as satellites: 6 hops"},
 	{BarrierAligned, "central, and all go on at the same instant, as far as their clocks can be compared"},
 	{BarrierDynamic, "members come and go: Register and Deregister"},
