@@ -64,5 +64,6 @@ func (p *Proc) findBarrier(ctx context.Context, name string, id uint64, local []
 			return memory, nil
 		}
 	}
-	return nil, &StateError{Name: name, Do: "use barrier", Err: ErrClosed, Why: fmt.Sprintf("rank %d has closed it", owner)}
+	why := fmt.Sprintf("rank %d has closed it", owner)
+	return nil, &StateError{Name: name, Do: "use barrier", Err: ErrClosed, Why: why}
 }

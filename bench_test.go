@@ -37,8 +37,8 @@ func BenchmarkPath(b *testing.B) {
 	}
 }
 
-// BenchmarkArithmetic is what BenchmarkPath is compared with, so that one figure tells of two machines, and of one that is
-// now faster and now slower: a chain of multiplications, and nothing of weft (weftlab compare -only path).
+// BenchmarkArithmetic is what BenchmarkPath is compared with, so that one figure tells of two machines, and of one
+// that is now faster and now slower: a chain of multiplications, and nothing of weft (weftlab compare -only path).
 func BenchmarkArithmetic(b *testing.B) {
 	x := uint64(b.N) | 1
 	for b.Loop() {

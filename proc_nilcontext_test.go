@@ -53,7 +53,9 @@ func TestNilContext(t *testing.T) {
 		_, err = lock.Lock(none)
 		err = errors.Join(err, later(), q.Send(none, 1, nil), later(), peer.Put(0, []byte{1, 0, 0, 0, 0, 0, 0, 0}), later(),
 			mail.Push(none, []byte{1}), later(), lock.Unlock(), later())
-		task := p.Go(func() { err = errors.Join(err, p.Barrier("b", nil).Wait(none), p.Barrier("t", treeBarrier).Wait(none)) })
+		task := p.Go(func() {
+			err = errors.Join(err, p.Barrier("b", nil).Wait(none), p.Barrier("t", treeBarrier).Wait(none))
+		})
 		return errors.Join(task.Wait(none), err)
 	})
 }

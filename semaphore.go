@@ -16,8 +16,8 @@ type SemaphoreConfig struct {
 
 // A Semaphore counts permits that ranks and goroutines acquire and release. One rank, its home,
 // keeps the count; the home follows from the name. If the home dies, calls fail with a
-// PeerError. Without Undo, the permits of a rank whose program has returned, or that is gone, are lost: a call that needs
-// them waits until its context ends.
+// PeerError. Without Undo, the permits of a rank whose program has returned, or that is gone, are lost: a call that
+// needs them waits until its context ends.
 type Semaphore struct{ locker }
 
 // Semaphore returns the semaphore of a name of 1 to MaxName bytes, which has n permits at first, 0

@@ -80,13 +80,15 @@ func (c *Comm) StartAllGatherV(src Buffer, dst []Buffer) (*Request, error) {
 
 func (c *Comm) gatheringAllV(src Buffer, dst []Buffer) plan {
 	src = c.inPlaceOf(src, dst)
-	return c.plan(OpAllGather, -1, src, vary, func(ctx context.Context, k *call) error { return k.gatherAll(ctx, src, dst) })
+	return c.plan(OpAllGather, -1, src, vary, func(ctx context.Context, k *call) error {
+		return k.gatherAll(ctx, src, dst)
+	})
 }
 
 // AllToAll sends part j of this member's src to member j, and puts what member i sends into part i
 // of dst. Both have one part for each member, all of one length. Parts of up to 256 bytes
-// among more than 4 members take Bruck's algorithm [Bruck97]; others are all exchanged at once. With InPlace as src, the
-// parts of dst are sent and replaced.
+// among more than 4 members take Bruck's algorithm [Bruck97]; others are all exchanged at once. With InPlace as src,
+// the parts of dst are sent and replaced.
 func (c *Comm) AllToAll(ctx context.Context, src, dst Buffer) error {
 	return c.allToAll(src, dst).do(ctx)
 }

@@ -96,7 +96,7 @@ func Parts[T any](s []T, counts []int) []Buffer {
 	return parts
 }
 
-// InPlace, in place of what a member sends, says that it lies already where the result will be (MPI_IN_PLACE).
+// InPlace says, in place of what a member sends, that it lies already where the result will be (MPI_IN_PLACE).
 var InPlace = Buffer{inPlace: true}
 
 // cut returns some elements of a buffer that has no section.

@@ -125,8 +125,8 @@ func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error)
 // Dup makes a communicator with the same members in the same order, whose messages are apart. All members call it.
 func (c *Comm) Dup(ctx context.Context) (*Comm, error) { return c.Create(ctx, c.group) }
 
-// Create makes a communicator of a group of members. All members of c call it with the same group; members of c that are
-// not in it get nil.
+// Create makes a communicator of a group of members. All members of c call it with the same group; members of c that
+// are not in it get nil.
 func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
 	if g.n == 0 || g.Difference(c.group).n > 0 {
 		return nil, fmt.Errorf("mpi: a group of %d members, not all of which are in %v: %w", g.n, c, weft.ErrNotMember)

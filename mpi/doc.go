@@ -1,5 +1,6 @@
 // Package mpi is what MPI's users expect, in Go: communicators, messages by tag, collective operations on any number of
-// ranks, over every transport of package weft and in its simulator. docs/MPI.md has the counterpart of each call of MPI-4.
+// ranks, over every transport of package weft and in its simulator. docs/MPI.md has the counterpart of each call of
+// MPI-4.
 //
 //	err := weft.Main(func(ctx context.Context, p *weft.Proc) error {
 //		c := mpi.World(p)
@@ -9,11 +10,12 @@
 //
 // # Names
 //
-// A call has MPI's name without the prefix: MPI_Send is [Comm.Send]. Calls that do not care for the type of the elements
-// are methods of [Comm] and take a [Buffer], which is MPI's buffer, count and datatype: mpi.Of(x) is all of a slice,
-// mpi.Part(x, section) a column or block of it, which is sent without packing. Reductions are functions with the slice
-// and an [Op]. Elements may be of any type without pointers. A non-blocking operation has the name Start and the name
-// of the operation, and returns a [Request]; a Request can be started again, which is MPI's persistent operation.
+// A call has MPI's name without the prefix: MPI_Send is [Comm.Send]. Calls that do not care for the type of the
+// elements are methods of [Comm] and take a [Buffer], which is MPI's buffer, count and datatype: mpi.Of(x) is all of a
+// slice, mpi.Part(x, section) a column or block of it, which is sent without packing. Reductions are functions with
+// the slice and an [Op]. Elements may be of any type without pointers. A non-blocking operation has the name Start and
+// the name of the operation, and returns a [Request]; a Request can be started again, which is MPI's persistent
+// operation.
 //
 //	communicators   World, Split, SplitShared, Dup, Create, Free, Group, Compare
 //	                Cart, Sub, Graph, Shift, Neighbors; Revoke, Agree, Shrink
@@ -26,8 +28,8 @@
 //
 // A receive names a rank or [AnySource], and a tag or [AnyTag]. The rules are those of [MPI] §3.5; package
 // internal/match has the queues. Messages may have any length. Up to 32 KiB travel at once, and are copied to
-// ordinary memory if no receive waits for them, without a limit, as in other MPI libraries. A longer message waits at its
-// sender until a receive has been found for it, and is copied once then, while both programs may compute.
+// ordinary memory if no receive waits for them, without a limit, as in other MPI libraries. A longer message waits at
+// its sender until a receive has been found for it, and is copied once then, while both programs may compute.
 //
 // A receive makes progress while a goroutine of the rank waits or tests. A collective operation that has been started
 // makes progress by a goroutine of its own.
@@ -41,15 +43,15 @@
 // the reason from its current operation, or from its next one.
 //
 // A header with the operation, its number, its root, the type and the length goes ahead of every message, so calls that
-// do not belong together are found by the first message. Members that are through before such a message arrives learn of
-// it in their next call, or in Free. Members that wait for each other, because each takes another one for the root,
+// do not belong together are found by the first message. Members that are through before such a message arrives learn
+// of it in their next call, or in Free. Members that wait for each other, because each takes another one for the root,
 // send nothing that could be compared: they wait until their contexts end, and the command weft ps shows them.
 //
 // # Surviving deaths
 //
 // A program that goes on without the dead uses the three operations of ULFM [Bland13]. [Comm.Agree] tells all members
-// whether all of them have completed an operation, and which members are dead. [Comm.Shrink] returns the communicator of
-// the members that live. [Comm.Revoke] ends one with which a member cannot go on. They work whichever ranks die.
+// whether all of them have completed an operation, and which members are dead. [Comm.Shrink] returns the communicator
+// of the members that live. [Comm.Revoke] ends one with which a member cannot go on. They work whichever ranks die.
 // docs/SURVIVING.md shows how a program is built from them.
 //
 // # Algorithms

@@ -136,8 +136,8 @@ func (k *call) copyPart(dst, src *Buffer) error {
 	return nil
 }
 
-// Scatter gives each member its part of the root's src, which holds one part for each member, in order. At other members
-// src is not used. At the root dst may be InPlace.
+// Scatter gives each member its part of the root's src, which holds one part for each member, in order. At other
+// members src is not used. At the root dst may be InPlace.
 func (c *Comm) Scatter(ctx context.Context, src, dst Buffer, root int) error {
 	return c.scattering(src, dst, root).do(ctx)
 }

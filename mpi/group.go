@@ -117,8 +117,8 @@ func (g Group) Difference(h Group) Group {
 	return newGroup(slices.DeleteFunc(g.Ranks(), func(rank int) bool { return h.find(rank) >= 0 }))
 }
 
-// Translate returns which places in h the members at some places of g have: Undefined for a member that is not in h, and
-// for a place that g does not have. ProcNull stays what it is.
+// Translate returns which places in h the members at some places of g have: Undefined for a member that is not in h,
+// and for a place that g does not have. ProcNull stays what it is.
 func (g Group) Translate(places []int, h Group) []int {
 	at := make([]int, len(places))
 	for i, p := range places {

@@ -276,8 +276,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestDifferentRoots: members that broadcast something short from different roots are through before that can be seen. They
-// learn of it in the next operation, at the latest in Free.
+// TestDifferentRoots: members that broadcast something short from different roots are through before that can be seen.
+// They learn of it in the next operation, at the latest in Free.
 func TestDifferentRoots(t *testing.T) {
 	for _, n := range []int{2, 3, 5} {
 		member := func(ctx context.Context, p *weft.Proc) error {

@@ -3,7 +3,8 @@ package mpi
 import "context"
 
 // NeighborAllGather sends the elements of src to all neighbours that this member sends to, and receives as many from
-// each neighbour that it receives from, into dst, in the order of Neighbors. Parts of dst for ProcNull stay what they are.
+// each neighbour that it receives from, into dst, in the order of Neighbors. Parts of dst for ProcNull stay what they
+// are.
 func (c *Comm) NeighborAllGather(ctx context.Context, src, dst Buffer) error {
 	return c.gatheringNeighbors(src, dst).do(ctx)
 }
@@ -81,8 +82,8 @@ func (c *Comm) neighborAllToAllV(src, dst []Buffer) plan {
 	})
 }
 
-// neighbors exchanges with all neighbours at once. In a grid, what comes from the one side was sent to the other side: a
-// member that is on both sides sends in that order, so it is received in that order.
+// neighbors exchanges with all neighbours at once. In a grid, what comes from the one side was sent to the other side:
+// a member that is on both sides sends in that order, so it is received in that order.
 func (k *call) neighbors(ctx context.Context, out func(i int) Buffer, in []Buffer) error {
 	t := &k.c.topology
 	if err := k.eachOf(in, len(t.from)); err != nil {

@@ -62,17 +62,17 @@ func (w *world) serve() {
 	for {
 		w.control.Notify(news)
 		m, err := w.control.TryRecvCopy(buf)
-		switch {
-		case err == nil:
+		switch err {
+		case nil:
 			if n, ok := parseNotice(m.From, m.Data); ok {
 				w.hear(n)
 			}
 			m.Release()
-		case err == weft.ErrWouldBlock:
+		case weft.ErrWouldBlock:
 			if news.Wait(context.Background()) != nil {
 				return
 			}
-		case err == weft.ErrClosed:
+		case weft.ErrClosed:
 			w.end()
 			return
 		} // else a rank has gone, which watch tells

@@ -2,8 +2,8 @@ package mpi
 
 import "cmp"
 
-// An Op combines two slices of the same length, element by element, into dst: dst[i] becomes dst[i] ∘ src[i]. It must be
-// associative, apart from rounding, and must not keep the slices. It need not be commutative: operations combine
+// An Op combines two slices of the same length, element by element, into dst: dst[i] becomes dst[i] ∘ src[i]. It must
+// be associative, apart from rounding, and must not keep the slices. It need not be commutative: operations combine
 // elements in the order of the ranks. T may be any type without pointers.
 type Op[T any] func(dst, src []T)
 

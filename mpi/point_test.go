@@ -78,8 +78,8 @@ func TestLengthsOfMessages(t *testing.T) {
 	})
 }
 
-// TestTruncate: a message that is longer than the buffer is an error with both lengths, one of another type is an error,
-// and both are gone.
+// TestTruncate: a message that is longer than the buffer is an error with both lengths, one of another type is an
+// error, and both are gone.
 func TestTruncate(t *testing.T) {
 	sides(t, 2, func(ctx context.Context, c *Comm) error {
 		for _, n := range []int{10, 100_000} {
@@ -161,7 +161,8 @@ func TestProbes(t *testing.T) {
 		for round, n := range []int{3, 50_000} {
 			tag := 10 * round
 			if c.Rank() == 0 {
-				if err := errors.Join(c.Send(ctx, Of(make([]int64, n)), 1, tag), c.Send(ctx, Of([]int64{1}), 1, tag+1)); err != nil {
+				err := c.Send(ctx, Of(make([]int64, n)), 1, tag)
+				if err := errors.Join(err, c.Send(ctx, Of([]int64{1}), 1, tag+1)); err != nil {
 					return err
 				}
 				continue

@@ -18,8 +18,8 @@ func on[T any](op Op[T]) combine {
 	}
 }
 
-// Reduce combines the members' slices, all of one length, into the slice of the root. The others keep theirs. It takes a
-// binomial tree.
+// Reduce combines the members' slices, all of one length, into the slice of the root. The others keep theirs. It takes
+// a binomial tree.
 func Reduce[T any](ctx context.Context, c *Comm, s []T, op Op[T], root int) error {
 	return c.reducing(Of(s), on(op), root).do(ctx)
 }
@@ -84,8 +84,8 @@ const (
 )
 
 // AllReduce combines the members' slices, all of one length, and puts the result into all of them,
-// with the same bits at all members. Slices of less than 32 KiB take recursive doubling, after members beyond a power of
-// two have given theirs to others. For longer ones each member combines a part, and the parts go round a ring
+// with the same bits at all members. Slices of less than 32 KiB take recursive doubling, after members beyond a power
+// of two have given theirs to others. For longer ones each member combines a part, and the parts go round a ring
 // [Thakur05].
 func AllReduce[T any](ctx context.Context, c *Comm, s []T, op Op[T]) error {
 	b := Of(s)
@@ -119,8 +119,8 @@ func (k *call) allReduce(ctx context.Context, b Buffer, op combine) error {
 	return k.ring(ctx, part)
 }
 
-// reduceAll is AllReduce by recursive doubling. Of 2^m + r members the first 2r are pairs, of which the second gives its
-// slice to the first one, and gets the result from it.
+// reduceAll is AllReduce by recursive doubling. Of 2^m + r members the first 2r are pairs, of which the second gives
+// its slice to the first one, and gets the result from it.
 func (k *call) reduceAll(ctx context.Context, b Buffer, op combine) error {
 	n := k.c.group.n
 	me := k.c.me

@@ -10,9 +10,9 @@ import (
 )
 
 // A Request is an operation that has been started and goes on while the program does something else (MPI_Isend,
-// MPI_Irecv and others). Until Wait has returned, or Test has reported its end, its buffers must not be used. Then Start
-// begins the same operation again, with the same buffers (MPI_Send_init, MPI_Start): for a send or a receive that
-// allocates nothing. A Request needs not be given back. It is for one goroutine at a time.
+// MPI_Irecv and others). Until Wait has returned, or Test has reported its end, its buffers must not be used. Then
+// Start begins the same operation again, with the same buffers (MPI_Send_init, MPI_Start): for a send or a receive
+// that allocates nothing. A Request needs not be given back. It is for one goroutine at a time.
 type Request struct {
 	c      *Comm
 	op     operation

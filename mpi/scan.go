@@ -19,8 +19,8 @@ func (c *Comm) scatteringReduced(src, dst Buffer, op combine) plan {
 	})
 }
 
-// ReduceScatterV is ReduceScatter with a length for each member: member i gets the counts[i] elements of the result that
-// lie behind those of the members before it (MPI_Reduce_scatter).
+// ReduceScatterV is ReduceScatter with a length for each member: member i gets the counts[i] elements of the result
+// that lie behind those of the members before it (MPI_Reduce_scatter).
 func ReduceScatterV[T any](ctx context.Context, c *Comm, src []T, counts []int, dst []T, op Op[T]) error {
 	return c.scatteringReducedV(Of(src), Parts(src, counts), Of(dst), on(op)).do(ctx)
 }

@@ -146,8 +146,8 @@ func (s *sending) free() {
 }
 
 // Send sends the elements of a buffer to a rank of the communicator, with a tag from 0 on. It returns when the program
-// may use them again: up to 32 KiB have been copied by then, more have been received. If ctx ends first, the message has
-// not been sent. A send to ProcNull does nothing.
+// may use them again: up to 32 KiB have been copied by then, more have been received. If ctx ends first, the message
+// has not been sent. A send to ProcNull does nothing.
 func (c *Comm) Send(ctx context.Context, b Buffer, to, tag int) error {
 	if to == ProcNull {
 		return nil
@@ -237,9 +237,9 @@ func (c *Comm) Rsend(ctx context.Context, b Buffer, to, tag int) error {
 // priority over receives that are posted later. The message may have fewer elements than the buffer. A longer one is a
 // [TruncateError], one of elements of another type a [TypeError]; in both cases it is gone.
 //
-// If ctx ends first the receive is withdrawn, nothing is lost, and the error is a weft.WaitError. If the source has gone
-// the error contains a weft.PeerError, as soon as no message of it is left. A receive from AnySource is told of each
-// death once, and of ranks that leave in good order only when no other member is left.
+// If ctx ends first the receive is withdrawn, nothing is lost, and the error is a weft.WaitError. If the source has
+// gone the error contains a weft.PeerError, as soon as no message of it is left. A receive from AnySource is told of
+// each death once, and of ranks that leave in good order only when no other member is left.
 func (c *Comm) Recv(ctx context.Context, b Buffer, from, tag int) (Status, error) {
 	if from == ProcNull {
 		return nothing, nil
@@ -278,7 +278,9 @@ func (c *Comm) pattern(from, tag int) (key, mask uint64, err error) {
 
 // SendRecv sends one buffer and receives into another one, at the same time. The two ranks may be the same, and may be
 // this one or ProcNull.
-func (c *Comm) SendRecv(ctx context.Context, out Buffer, to, sendTag int, in Buffer, from, recvTag int) (Status, error) {
+func (c *Comm) SendRecv(
+	ctx context.Context, out Buffer, to, sendTag int, in Buffer, from, recvTag int,
+) (Status, error) {
 	s, err := c.StartSend(out, to, sendTag)
 	if err != nil {
 		return Status{}, err

@@ -63,8 +63,8 @@ func Dims(n int, dims []int) error {
 	return nil
 }
 
-// Cart makes a communicator whose members are a grid: the last coordinate changes fastest with the rank. Periodic says in
-// which dimensions the last neighbours the first. Members beyond those of the grid get nil. All members call it.
+// Cart makes a communicator whose members are a grid: the last coordinate changes fastest with the rank. Periodic says
+// in which dimensions the last neighbours the first. Members beyond those of the grid get nil. All members call it.
 func (c *Comm) Cart(ctx context.Context, dims []int, periodic []bool) (*Comm, error) {
 	n := 1
 	for _, d := range dims {
@@ -125,8 +125,8 @@ func (c *Comm) RankAt(at ...int) int {
 	return rank
 }
 
-// Shift returns from which member this one receives and to which it sends, if all of the grid send by as many steps in a
-// dimension. Each may be ProcNull.
+// Shift returns from which member this one receives and to which it sends, if all of the grid send by as many steps in
+// a dimension. Each may be ProcNull.
 func (c *Comm) Shift(dim, steps int) (from, to int) {
 	at := slices.Clone(c.topology.at)
 	at[dim] += steps
@@ -181,5 +181,6 @@ func (c *Comm) Graph(ctx context.Context, from, to []int) (*Comm, error) {
 }
 
 // Neighbors returns from which members this one receives and to which it sends in the operations among neighbours. In a
-// grid these are, for each dimension, the one before and the one behind this one. The caller must not change the slices.
+// grid these are, for each dimension, the one before and the one behind this one. The caller must not change the
+// slices.
 func (c *Comm) Neighbors() (from, to []int) { return c.topology.from, c.topology.to }

@@ -10,9 +10,9 @@ import (
 )
 
 // A world is what this package keeps for a rank. All communicators share three channels, which no program can open.
-// Short messages, and the headers of long ones, arrive on one, and are matched here. The bytes of a long message wait at
-// their sender, on another channel, until a receive has been found for them. The third channel is for what ranks tell
-// each other about communicators; a goroutine serves it.
+// Short messages, and the headers of long ones, arrive on one, and are matched here. The bytes of a long message wait
+// at their sender, on another channel, until a receive has been found for them. The third channel is for what ranks
+// tell each other about communicators; a goroutine serves it.
 //
 // A world has no goroutine for messages: one of the goroutines that wait takes them, and hands the others theirs.
 type world struct {
@@ -52,8 +52,8 @@ type world struct {
 	mourned   []int        // the ranks that the agreements know to have gone
 }
 
-// ports are two handles of one port. What is sent by the second one is part of an operation of all ranks; a trace counts
-// it apart.
+// ports are two handles of one port. What is sent by the second one is part of an operation of all ranks; a trace
+// counts it apart.
 type ports struct{ one, all *weft.Port }
 
 // of returns the handle for a message of a class in a communicator.

@@ -90,8 +90,8 @@ func newConn(sock *net.UnixConn, memory []byte, buffer int, dialler bool, cfg *C
 // Read waits until there are bytes, and copies as many as have come and fit into b. It returns
 // io.EOF after the peer's CloseWrite or Close, after CloseRead, and as on a Unix socket after the end of the peer's
 // process. Other errors match syscall.ECONNRESET if that process has ended and had not read all that was written to it,
-// os.ErrDeadlineExceeded after the deadline, net.ErrClosed after Close, and [ErrCorrupt]. What a peer had written before
-// it closed or died is read first.
+// os.ErrDeadlineExceeded after the deadline, net.ErrClosed after Close, and [ErrCorrupt]. What a peer had written
+// before it closed or died is read first.
 func (c *Conn) Read(b []byte) (int, error) {
 	c.rd.Lock()
 	n, err := c.read(b)

@@ -58,8 +58,8 @@ func hear(sock *net.UnixConn) (said []byte, hello bool, err error) {
 	return b, true, nil
 }
 
-// share makes the memory of a connection, and sends it to the dialler. Where it can make none, and both sides agree, the
-// connection is the socket itself.
+// share makes the memory of a connection, and sends it to the dialler. Where it can make none, and both sides agree,
+// the connection is the socket itself.
 func (cfg *Config) share(itself *PlainConn, sock *net.UnixConn, takes bool) (net.Conn, error) {
 	buffer, err := cfg.buffer()
 	if err != nil {

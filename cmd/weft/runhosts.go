@@ -130,8 +130,8 @@ func (f *hostFlags) hosts(job *launch.Job) (hosts []hostlist.Host, by string, er
 		return a.Hosts, a.By, err
 	}
 	if err == nil && len(a.Hosts) > 0 {
-		fmt.Fprintf(os.Stderr, "weft: %s is set, so the ranks run on the hosts of the lab, and not on the %d hosts that %s has "+
-			"allotted\n", launch.EnvLab, len(a.Hosts), a.By)
+		fmt.Fprintf(os.Stderr, "weft: %s is set, so the ranks run on the hosts of the lab, and not on the %d hosts "+
+			"that %s has allotted\n", launch.EnvLab, len(a.Hosts), a.By)
 	}
 	return nil, "", nil
 }

@@ -65,6 +65,7 @@ type Source interface {
 	// then counts as failed, whatever follows.
 	Fail(cause string, because int)
 
-	// Close leaves the job. Afterwards the end of the process is no failure; after Fail the other ranks are told the cause.
+	// Close leaves the job. Afterwards the end of the process is no failure; after Fail the other ranks are told the
+	// cause.
 	Close() error
 }

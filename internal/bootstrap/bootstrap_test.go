@@ -141,8 +141,8 @@ type stream struct{ io.Reader }
 func (stream) Write(b []byte) (int, error) { return len(b), nil }
 func (stream) Close() error                { return nil }
 
-// A rank that joins late hears, if it asks, of the ranks whose programs have returned. Ranks that tell it themselves are left out:
-// their messages come first.
+// A rank that joins late hears, if it asks, of the ranks whose programs have returned. Ranks that tell it themselves
+// are left out: their messages come first.
 func TestLateRankHearsWhatIsForIt(t *testing.T) {
 	s := NewServer([]Job{{Size: 4}, {Rank: 1, Size: 4}, {Rank: 2, Size: 4}, {Rank: 3, Size: 4}})
 	join := func(rank int) *Launched {

@@ -38,12 +38,14 @@ const maxKeys = 64
 
 // line is one line in either direction.
 type line struct {
-	Op    string  `json:"op"` // as above
-	Seq   uint64  `json:"seq,omitempty"`
-	Rank  int     `json:"rank,omitempty"`
-	Key   string  `json:"key,omitempty"`
-	Value string  `json:"value,omitempty"`
-	Told  []int   `json:"told,omitempty"`  // return: that know; returned: that have; missing: that have not come; fail: because of which
+	Op    string `json:"op"` // as above
+	Seq   uint64 `json:"seq,omitempty"`
+	Rank  int    `json:"rank,omitempty"`
+	Key   string `json:"key,omitempty"`
+	Value string `json:"value,omitempty"`
+	// Told are the ranks that know (return), have returned (returned), have not come (missing), or because of which this
+	// rank failed (fail).
+	Told  []int   `json:"told,omitempty"`
 	Bytes []byte  `json:"bytes,omitempty"` // record
 	Job   *Job    `json:"job,omitempty"`
 	Join  *Member `json:"join,omitempty"`

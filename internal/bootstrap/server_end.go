@@ -56,8 +56,8 @@ func (s *Server) Failed(rank int) Failure {
 }
 
 // Down tells all other ranks that a rank has ended, and why. Fences no longer wait for it. When the programs of all
-// ranks have returned, the end of one in good order matters only to the ranks with which it has exchanged something. Only
-// the first cause counts.
+// ranks have returned, the end of one in good order matters only to the ranks with which it has exchanged something.
+// Only the first cause counts.
 func (s *Server) Down(rank int, cause string) {
 	if cause == ErrExited.Error() && !s.hasLeft(rank) {
 		cause = errUnsaid.Error()

@@ -14,9 +14,9 @@
 // accessed at once by Direct.
 //
 // How to read it: node.go declares a Node and its parts; message.go, region.go, mailbox.go and
-// coord.go begin operations; progress.go moves packets; straight.go is the short way of a receive; waiting.go carries out what
-// package duty decides; wait.go, reap.go and park.go wait; serve.go is the service; close.go the end. On a simulated
-// machine (Host) hosted.go takes the place of waiting and of the service.
+// coord.go begin operations; progress.go moves packets; straight.go is the short way of a receive; waiting.go carries
+// out what package duty decides; wait.go, reap.go and park.go wait; serve.go is the service; close.go the end. On a
+// simulated machine (Host) hosted.go takes the place of waiting and of the service.
 //
 // Tested in wait_test.go, serve_test.go and recorded_test.go on a rig of two nodes
 // (rig_test.go), in progress_test.go (long messages), and in model_test.go, with the build tag "mutants", in all

@@ -9,8 +9,8 @@ import (
 )
 
 // Accept takes the next message from a rank, of any length: a short one as a block on loan, a long one as it was
-// offered, to be kept aside until Fetch or Fetched has taken it, or Decline has turned its sender away. The caller frees
-// the call.
+// offered, to be kept aside until Fetch or Fetched has taken it, or Decline has turned its sender away. The caller
+// frees the call.
 func (n *Node) Accept(ctx context.Context, p *msg.Port, from int) (*Call, error) {
 	c := NewCall()
 	c.Msg.Kind = msg.Recv

@@ -22,7 +22,8 @@ func (e *Engine) Departures() []Departure { return e.departures }
 
 // Return says that the program of this process has ended. Each peer that this rank reaches is told so (DONE) when it
 // has accepted everything that was sent to it. Return reports these ranks. A peer that this rank comes to reach later
-// is told then; others must be told in another way if they wait for something of this rank: see Awaited. Regions stay exposed, and this rank stays the home of its locks and other objects. (PROTOCOL §5)
+// is told then; others must be told in another way if they wait for something of this rank: see Awaited. Regions stay
+// exposed, and this rank stays the home of its locks and other objects. (PROTOCOL §5)
 func (e *Engine) Return() (told []int) {
 	if e.returned {
 		return nil

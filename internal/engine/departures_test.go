@@ -57,7 +57,8 @@ func TestReturnFollowsAcknowledgements(t *testing.T) {
 	c := &cluster{t: t, now: 1}
 	for rank := range 2 {
 		c.engines = append(c.engines, New(Config{
-			Rank: rank, Size: 2, Job: 1, Secret: make([]byte, 32), Incarnation: uint64(rank + 1), Rand: func() uint64 { return 1 },
+			Rank: rank, Size: 2, Job: 1, Secret: make([]byte, 32), Incarnation: uint64(rank + 1),
+			Rand: func() uint64 { return 1 },
 		}))
 	}
 	sender := c.engines[0]

@@ -192,8 +192,8 @@ func Random() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// Fail tells the launcher that the program of this rank has failed, and why; because is the rank whose end is the cause,
-// or -1. Close tells the other ranks then.
+// Fail tells the launcher that the program of this rank has failed, and why; because is the rank whose end is the
+// cause, or -1. Close tells the other ranks then.
 func (m *Member) Fail(why string, because int) {
 	m.failed = why
 	m.Source.Fail(why, because)

@@ -58,7 +58,7 @@ func timelineRank(ctx context.Context, p *weft.Proc, arg string) error {
 	}
 	switch {
 	case arg == "spin" && p.Rank() == 1:
-		for { //nolint:revive // until it is killed
+		for spins := 0; ; spins++ { // until it is killed
 		}
 	case arg == "spin":
 		return hear(context.Background(), q, 1)

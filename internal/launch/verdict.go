@@ -49,8 +49,8 @@ func (r *Running) collect(p *rank) (failed bool) {
 }
 
 // dead returns the other ranks that had ended, or were about to, when p was found to have failed: p may have failed
-// because one of them did. A rank that has said that its program has failed may end after those that it has told, and so
-// may a rank that others name as the cause.
+// because one of them did. A rank that has said that its program has failed may end after those that it has told, and
+// so may a rank that others name as the cause.
 func (r *Running) dead(p *rank) (others []*rank) {
 	left := r.exiting()
 	for _, rank := range r.server.Failing() {
@@ -144,7 +144,8 @@ func (r *Running) earlier(a, b *rank) int {
 	)
 }
 
-// isVictim reports whether a rank that has failed has said that it did so because of another one, which has failed, too.
+// isVictim reports whether a rank that has failed has said that it did so because of another one, which has failed,
+// too.
 func (r *Running) isVictim(k *rank) bool {
 	i := slices.IndexFunc(r.failed, func(other *rank) bool { return other.number == k.failure.Because })
 	return i >= 0 && r.failed[i] != k

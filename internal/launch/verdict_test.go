@@ -9,9 +9,9 @@ import (
 	"weft/internal/process"
 )
 
-// TestFirstToFail: of ranks that have ended together that one is blamed which failed first. A rank that says that it has
-// failed because of another one is no cause, and neither is a rank that ended later, or by itself if a signal ended
-// another one.
+// TestFirstToFail: of ranks that have ended together that one is blamed which failed first. A rank that says that it
+// has failed because of another one is no cause, and neither is a rank that ended later, or by itself if a signal
+// ended another one.
 func TestFirstToFail(t *testing.T) {
 	at := func(ms int) time.Time { return time.Unix(0, 0).Add(time.Duration(ms) * time.Millisecond) }
 	said := func(ms, because int) bootstrap.Failure {

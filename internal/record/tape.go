@@ -57,7 +57,8 @@ func (t *tape) note(in Input) {
 		return
 	}
 	t.inputs++
-	if t.inputs >= checkEvery && (in.Do == "recv" || in.Do == "straight" || in.Do == "advance") { // noted before they are applied
+	// These are noted before they are applied.
+	if t.inputs >= checkEvery && (in.Do == "recv" || in.Do == "straight" || in.Do == "advance") {
 		t.inputs = 0
 		t.noteState()
 	}

@@ -153,7 +153,8 @@ func TestFiguresReadInputs(t *testing.T) {
 	}
 }
 
-// TestResiduals: the paper's α explains PUSH and IPUSH alike, and each row with a figure of the paper says what is left.
+// TestResiduals: the paper's α explains PUSH and IPUSH alike, and each row with a figure of the paper says what is
+// left.
 func TestResiduals(t *testing.T) {
 	rows := 0
 	for _, table := range Tables() {
@@ -195,9 +196,9 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestAlignedStart: with no time between the packets, each node waits a hop for each hop that it is nearer to the master
-// than the farthest node, as [Hayakawa98] §3.2.1 says in words; the paper has no figures. With time between the packets
-// no node goes on before the last packet has arrived.
+// TestAlignedStart: with no time between the packets, each node waits a hop for each hop that it is nearer to the
+// master than the farthest node, as [Hayakawa98] §3.2.1 says in words; the paper has no figures. With time between the
+// packets no node goes on before the last packet has arrived.
 func TestAlignedStart(t *testing.T) {
 	waits := AlignedStart(4, 4, 0, EventHop, 0)
 	for i, want := range map[int]time.Duration{0: 12, 1: 9, 3: 9, 4: 9, 12: 9, 5: 6, 10: 0} {

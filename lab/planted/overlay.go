@@ -61,8 +61,8 @@ func overlay(root, dir string, all []bug) (name string, err error) {
 
 var packageClause = regexp.MustCompile(`(?m)^package \w+$`)
 
-// importPlanted adds the import of package planted, without a new line: errors and panics show the product's lines until
-// the first change.
+// importPlanted adds the import of package planted, without a new line: errors and panics show the product's lines
+// until the first change.
 func importPlanted(text string) string {
 	at := packageClause.FindStringIndex(text)
 	return text[:at[1]] + `; import "weft/internal/planted"` + text[at[1]:]

@@ -17,5 +17,6 @@
 //   - in the simulator (Simulate, simulation.go). The director sees the whole cluster, spoils its network, and the seed
 //     decides everything.
 //
-// The package's tests make ranks misbehave on purpose, and check that this is found; planted_test.go plants bugs in weft.
+// The package's tests make ranks misbehave on purpose, and check that this is found; planted_test.go plants bugs in
+// weft.
 package stress

@@ -94,7 +94,9 @@ func (c *Cells) pass(ctx context.Context, axis, side int, p Pass) error {
 		out := c.Out[:p.PerLine*b.lines(axis)]
 		p.Do(b, axis, in, out)
 		in = c.In[:p.PerLine*blocks[i].lines(axis)]
-		if _, err := c.Group.SendRecv(ctx, mpi.Of(out), c.Neighbour[axis][side], 0, mpi.Of(in), c.Neighbour[axis][1-side], 0); err != nil {
+		to := c.Neighbour[axis][side]
+		from := c.Neighbour[axis][1-side]
+		if _, err := c.Group.SendRecv(ctx, mpi.Of(out), to, 0, mpi.Of(in), from, 0); err != nil {
 			return err
 		}
 	}

@@ -7,9 +7,6 @@ import (
 	"weft/mpi"
 )
 
-// channel is that of a benchmark's group.
-const channel = 100
-
 // A Domain is a rank's part of the grid: some blocks, of which all that have another
 // block next to them on one side of an axis have it at one rank.
 type Domain struct {

@@ -28,8 +28,6 @@ type solver struct {
 	one           [1]float64
 }
 
-const ()
-
 // newSolver divides the matrix among rows × cols ranks, as square as a power of two allows, and makes this rank's
 // block of it.
 func newSolver(ctx context.Context, p *weft.Proc, c class) (*solver, error) {

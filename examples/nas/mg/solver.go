@@ -28,8 +28,6 @@ type solver struct {
 	one     [1]float64
 }
 
-const ()
-
 // least is how many points of the finest grid a rank must have: enough for all
 // candidates for charges.
 const least = 32

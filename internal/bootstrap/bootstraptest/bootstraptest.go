@@ -200,7 +200,8 @@ func testFailed(t *testing.T, open Open) {
 	s[0].Watch(func(of int, cause error) { heard <- news{0, of, cause} })
 	s[1].Fail("the disk is full", -1)
 	s[1].Close()
-	if got := <-heard; got.of != 1 || errors.Is(got.cause, bootstrap.ErrExited) || got.cause.Error() != "the disk is full" {
+	got := <-heard
+	if got.of != 1 || errors.Is(got.cause, bootstrap.ErrExited) || got.cause.Error() != "the disk is full" {
 		t.Errorf("rank 1 failed, and rank 0 heard %+v", got)
 	}
 }

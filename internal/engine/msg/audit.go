@@ -105,7 +105,8 @@ func (l *Layer) Fingerprint(w io.Writer) {
 		len(l.keeping), l.done.Len())
 	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
-		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.send.limit, p.recv.limit, p.promised, len(p.owed),
+		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.send.limit, p.recv.limit,
+			p.promised, len(p.owed),
 			p.posted.Len(), p.awaiting.Len(), p.freezing.frozen, p.freezing.number, len(p.freezing.fenced))
 		for _, rank := range sortedKeys(p.pairs) {
 			d := p.pairs[rank]

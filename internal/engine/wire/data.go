@@ -28,8 +28,8 @@ func (f *Data) Append(b []byte) []byte {
 	return append(b, head[:]...)
 }
 
-// PutWhole writes the head of the frame of a whole message, of total bytes. It is the hottest of all, so it writes whole
-// words, and there is no Data.
+// PutWhole writes the head of the frame of a whole message, of total bytes. It is the hottest of all, so it writes
+// whole words, and there is no Data.
 func PutWhole(b *[DataSize]byte, channel uint16, seq, ack, total uint32, ask bool) {
 	first := dataStart(channel, seq)
 	if ask {

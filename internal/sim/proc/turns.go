@@ -172,8 +172,8 @@ func strangerMessage(p *Process) string {
 }
 
 // watch looks for a thread that has the turn and is blocked, until the world has ended. To look takes the longer the
-// more goroutines there are. So while goroutines run, which nearly always means that the thread computes, or waits for a
-// processor, the watch looks for at most a twentieth of the time.
+// more goroutines there are. So while goroutines run, which nearly always means that the thread computes, or waits for
+// a processor, the watch looks for at most a twentieth of the time.
 func (ts *Turns) watch() {
 	const (
 		often  = 50 * time.Microsecond

@@ -1,4 +1,5 @@
-// Command weftlab is weft's laboratory: it measures weft beside its peers, torments it, and models what it is built from.
+// Command weftlab is weft's laboratory: it measures weft beside its peers, torments it, and models what it is built
+// from.
 package main
 
 import (
