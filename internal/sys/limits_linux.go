@@ -29,7 +29,7 @@ func Memory() uint64 {
 	if unix.Sysinfo(&i) != nil {
 		return 1 << 62
 	}
-	return (i.Totalram + i.Totalswap) * uint64(i.Unit)
+	return (uint64(i.Totalram) + uint64(i.Totalswap)) * uint64(i.Unit) //nolint:unconvert // 32 bits elsewhere
 }
 
 // MayOpenPackets reports whether this thread may open packet sockets, as raw Ethernet does (CAP_NET_RAW).
