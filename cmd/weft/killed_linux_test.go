@@ -23,26 +23,28 @@ func TestKilledCommand(t *testing.T) {
 	if err := unix.Mkfifo(held, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sim := []string{"sim", "-n", "4", "-log", held, "../../examples/halo", "-steps", "1000000000"}
-	t.Run("sim", func(t *testing.T) { killed(t, temp, held, sim) })
-	t.Run("build", func(t *testing.T) {
-		commands := t.TempDir()
-		script := "#!/bin/sh\nexec > '" + held + "'\necho building\nexec sleep 600\n"
-		if err := os.WriteFile(filepath.Join(commands, "go"), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		t.Setenv("PATH", commands+":"+os.Getenv("PATH"))
-		killed(t, temp, held, sim)
-	})
+	holds := "#!/bin/sh\nexec > '" + held + "'\necho running\nexec sleep 600\n"
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte(holds), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	builds := "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\nexec cp '" + program + "' \"$2\"\n"
+	t.Run("sim", func(t *testing.T) { killed(t, temp, held, builds) })
+	t.Run("build", func(t *testing.T) { killed(t, temp, held, holds) })
 }
 
-// killed kills the command once a process that it has started has written to held.
-func killed(t *testing.T, temp, held string, args []string) {
+// killed kills weft sim once a process that it has started has written to held. A script stands for the go command.
+func killed(t *testing.T, temp, held, script string) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, args...)
+	commands := t.TempDir()
+	if err := os.WriteFile(filepath.Join(commands, "go"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", commands+":"+os.Getenv("PATH"))
+	cmd := exec.Command(self, "sim", "-n", "4", "../../examples/halo")
 	cmd.Env = append(os.Environ(), envCommand+"=1")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func TestBuild(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	for _, c := range []struct{ pkg, want string }{
-		{"../../coll", "no package main"}, {"./no/such", "no/such"}, {"../../examples/hello", "enough"},
+		{"../../mpi", "no package main"}, {"./no/such", "no/such"}, {"../../examples/hello", "enough"},
 	} {
 		if c.want == "enough" {
 			cancel(errors.New("enough"))

@@ -143,14 +143,18 @@ func TestEthMTUs(t *testing.T) {
 		t.Fatal(err)
 	}
 	procs := joinEth(t, l, 2, Config{})
-	if err := runAll(within(t), procs, exchange(60, 50000, func() {})); err != nil {
-		t.Fatal(err)
-	}
-	for i, p := range procs {
-		peer, err := p.Connect(within(t), 1-i)
-		if err != nil || peer.MTU >= 1500 {
-			t.Errorf("rank %d: packets of %d bytes: %v", i, peer.MTU, err)
+	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {
+		if err := exchange(60, 50000, func() {})(ctx, p); err != nil {
+			return err
 		}
+		peer, err := p.Connect(ctx, 1-p.Rank())
+		if err != nil || peer.MTU >= 1500 {
+			return fmt.Errorf("rank %d: packets of %d bytes: %w", p.Rank(), peer.MTU, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
