@@ -61,7 +61,7 @@ func TestMistakes(t *testing.T) {
 		{"help nothing", "there are run, k8s"},
 		{"run -n x true", `"x" for flag -n`},
 		{"run -liveness 1ns true", "must be at least 10ms"},
-		{"run ../../coll", "there is no package main in it"},
+		{"run ../../mpi", "there is no package main in it"},
 		{"run -reap perhaps true", "must be on, off or interrupt"},
 		{"run -bind-to socket true", "must be core or none"},
 		{"info -bind-to socket", "must be core or none"},
