@@ -58,8 +58,11 @@ func (p purpose) String() string {
 
 // agree agrees on flags for a purpose, which must be the same at all members.
 func (c *Comm) agree(ctx context.Context, flags uint64, to purpose) (agreement.Value, error) {
-	if c.w.err != nil {
-		return agreement.Value{}, c.w.err
+	c.w.mu.Lock()
+	err := c.w.err
+	c.w.mu.Unlock()
+	if err != nil {
+		return agreement.Value{}, err
 	}
 	v, err := c.w.meet(c).agree(ctx, flags, uint32(to), to.String())
 	if err == nil && v.Min != v.Max {
