@@ -146,6 +146,7 @@ func (n *Node) AwaitHosted(ctx context.Context, cond func() bool) error {
 	return n.awaitHosted(Endless(ctx), cond)
 }
 
+// awaitHosted does not assign its context: the closure would move it to the heap.
 func (n *Node) awaitHosted(ctx context.Context, cond func() bool) error {
 	n.turn()
 	until := n.deadline(ctx)
@@ -163,6 +164,7 @@ func (n *Node) SleepHosted(ctx context.Context, d time.Duration) error {
 	return n.sleepHosted(Endless(ctx), d)
 }
 
+// sleepHosted does not assign its context, as awaitHosted.
 func (n *Node) sleepHosted(ctx context.Context, d time.Duration) error {
 	n.turn()
 	until := n.now().Add(d)

@@ -9,7 +9,7 @@
 // A receive names a source, or [Any], and a tag with a mask: only the bits of the mask are compared. [Exact] compares
 // all bits, [AnyTag] none.
 //
-// A message for which no receive waits is unexpected. Posted receives are those that wait. Both are kept by source, as
+// A message for which no receive waits is unexpected. A receive that waits is posted. Both are kept by source, as
 // [Kitamura06] §2.2 proposes: the queue of a sender is that sender's unexpected queue, and a receive from one source
 // searches nothing else.
 //

@@ -49,8 +49,8 @@ type Ticket[R any] struct {
 	order uint64
 }
 
-// Match removes the posted receive that was posted first of those that a message which has arrived matches, and
-// returns it. If there is none, the message is for Keep.
+// Match takes a message that has arrived. Of the posted receives that it matches, Match removes the oldest, and returns
+// it. If there is none, the message is for Keep.
 func (q *Queues[M, R]) Match(from int, tag uint64) (r R, ok bool) {
 	s := &q.sources[from]
 	looked := 0

@@ -20,7 +20,7 @@ const (
 )
 
 // TestBarrierIsMadeAnew: ranks that close a barrier and open one of the same name, again and again, take part in the
-// same phases of the same one, in whichever order the events arrive; and nothing of those that are over stays.
+// same phases of the same one, in whichever order the events arrive; and nothing is kept of barriers that are over.
 func TestBarrierIsMadeAnew(t *testing.T) {
 	for _, c := range []Config{
 		{Algorithm: Central}, {Algorithm: Tree, Arity: 2}, {Algorithm: Dissemination}, {Algorithm: ModifiedShuffle},

@@ -22,7 +22,7 @@ func (s *sweep) due(n int) bool { return n >= max(s.at, leastNew) }
 // done notes that n objects are left, of which so many are not idle.
 func (s *sweep) done(n, busy int) { s.at = n + busy + leastNew }
 
-// A floor is what those that were forgotten have reached: new ones begin there, so that they never fall behind what
+// A floor is what the forgotten objects have reached: new ones begin there, so that they never fall behind what
 // other ranks remember.
 type floor struct {
 	serial     uint32 // of requests

@@ -26,7 +26,7 @@ const MaxUnasked = 1 << maxClass
 // roomy is how many of the longest messages both ends have room for before such a message is sent unasked.
 const roomy = 4
 
-// A growth says which buffers of a port follow the paths: those that the program has not configured.
+// A growth says which buffers of a port follow the paths: the program has not configured these.
 type growth struct{ send, recv bool }
 
 // part returns how many bytes of the send buffer a peer may have: half of it, since all peers share it, and what has

@@ -83,8 +83,8 @@ func watch(ctx context.Context, asJSON bool) error {
 		fmt.Printf("path %.1f ns, arithmetic %.1f ns: ratio %.3f, limit %.2f\n", g.Path, g.Arithmetic, g.Ratio, g.Limit)
 	}
 	if err == nil && g.Ratio > g.Limit {
-		err = fmt.Errorf("compare: path takes %.3f times the arithmetic, and %.2f is the limit: find the commit with weftlab "+
-			"compare -only path OLD NEW", g.Ratio, g.Limit)
+		err = fmt.Errorf("compare: path takes %.3f times the arithmetic, and %.2f is the limit: find the commit with "+
+			"weftlab compare -only path OLD NEW", g.Ratio, g.Limit)
 	}
 	return err
 }
