@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"weft"
 	"weft/extend"
@@ -23,6 +24,9 @@ type world struct {
 	look  *extend.Port // short
 	err   error        // why the channels could not be opened
 	all   *Comm        // World
+
+	opened *extend.Signal       // set once the channels are open, or cannot be
+	usable atomic.Pointer[Comm] // all, from then on
 
 	control *extend.Port
 	notices *weft.Port // control
@@ -103,13 +107,24 @@ type worldKey struct{}
 // communication, and is there until the Proc is closed. Any goroutine may call it.
 func World(p *weft.Proc) *Comm {
 	w := extend.Library(p, worldKey{}, func() any { return &world{} }).(*world)
+	if c := w.usable.Load(); c != nil {
+		return c
+	}
 	w.mu.Lock()
-	first := w.p == nil
+	first := w.opened == nil
 	if first {
-		w.open(p)
+		w.opened = extend.NewSignal(p)
 	}
 	w.mu.Unlock()
-	if first && w.err == nil {
+	if !first {
+		_ = w.opened.Wait(context.Background()) // another goroutine opens the channels, whatever comes of that
+		w.opened.Set()
+		return w.all
+	}
+	w.open(p)
+	w.usable.Store(w.all)
+	w.opened.Set()
+	if w.err == nil {
 		p.Go(w.serve)
 		p.Go(w.watch)
 	}
