@@ -2,7 +2,6 @@ package stress_test
 
 import (
 	"flag"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,22 +14,10 @@ var (
 	seeds = flag.Uint64("stress.seeds", 2, "how many seeds TestSimulation plays of each kind of scene")
 )
 
-// gated returns the kinds of scenes that the gate plays. Two goroutines of a rank that make communicators of package mpi
-// at the same time get their numbers in an order that the seed does not decide, so runs of those scenes may differ. They
-// are played in rounds of exploration alone, until that is mended, and so are all kinds together.
-func gated() []string {
-	if explore.Round() > 0 {
-		return append(stress.Kinds(), "")
-	}
-	return slices.DeleteFunc(stress.Kinds(), func(kind string) bool {
-		return slices.Contains([]string{"collective", "abandon", "revoke", "survive", "match", "ends"}, kind)
-	})
-}
-
 // TestSimulation plays jobs of each kind of scene alone, and of all together, in virtual time. weftlab sim plays seed
 // after seed.
 func TestSimulation(t *testing.T) {
-	for _, kind := range gated() {
+	for _, kind := range append(stress.Kinds(), "") {
 		name := kind
 		if kind == "" {
 			name = "all"
@@ -64,7 +51,7 @@ func TestMendedFaults(t *testing.T) {
 
 // The same seed does the same, to the bit.
 func TestSameSeed(t *testing.T) {
-	for _, kind := range gated() {
+	for _, kind := range append(stress.Kinds(), "") {
 		plan := stress.DrawSimulated(3)
 		_, a := stress.Simulate(t.Context(), plan, kind, "", nil)
 		_, b := stress.Simulate(t.Context(), plan, kind, "", nil)
