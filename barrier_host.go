@@ -217,7 +217,7 @@ func (b *Barrier) hosts(ctx context.Context) (hosts []onHost, err error) {
 func (b *Barrier) choose(ctx context.Context) (algorithm BarrierAlgorithm, why string, err error) {
 	n := b.size()
 	asked := Transport(b.p.member.Settings.Transport)
-	onlyMessages := asked == TransportUDP || asked == TransportTCP || !b.p.hasHost()
+	onlyMessages := asked == TransportUDP || asked == TransportTCP || asked == TransportFabric || !b.p.hasHost()
 	switch {
 	case n == 1:
 		return BarrierDissemination, "this rank is alone", nil

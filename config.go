@@ -12,7 +12,7 @@ import (
 // as well name the variable; the field takes precedence.
 type Config struct {
 	// Transport is how packets travel to other ranks: TransportShm, TransportEth,
-	// TransportUDP or TransportTCP. Empty means that of the launcher, or else TransportAuto,
+	// TransportUDP, TransportTCP or TransportFabric. Empty means that of the launcher, or else TransportAuto,
 	// which chooses for each rank.
 	Transport Transport
 

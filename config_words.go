@@ -6,7 +6,8 @@ type Transport string
 // The transports that Config accepts.
 const (
 	// TransportAuto chooses for each rank: shared memory on the same host; to other hosts
-	// raw Ethernet if an interface is given and may be used, else UDP.
+	// libfabric if the program imports module weft/fabric and there is a device for remote
+	// memory access, else raw Ethernet if an interface is given and may be used, else UDP.
 	TransportAuto Transport = "auto"
 	// TransportShm is shared memory, between ranks of one host.
 	TransportShm Transport = "shm"
@@ -17,6 +18,8 @@ const (
 	// TransportTCP is TCP to all ranks. It is slower than UDP, and serves networks that
 	// carry nothing else.
 	TransportTCP Transport = "tcp"
+	// TransportFabric is libfabric to all ranks, in a program that imports module weft/fabric (docs/FABRIC.md).
+	TransportFabric Transport = "fabric"
 )
 
 // The transports that only Peer names.

@@ -12,7 +12,7 @@ import (
 // Config accepts the words of the transports and guards, whether they come from the program, the
 // launcher or the environment. Another word is refused with an error that names the accepted ones.
 func TestConfigWords(t *testing.T) {
-	transports := []Transport{TransportAuto, TransportShm, TransportEth, TransportUDP, TransportTCP}
+	transports := []Transport{TransportAuto, TransportShm, TransportEth, TransportUDP, TransportTCP, TransportFabric}
 	guards := []Guard{GuardChecksum, GuardAuthenticate, GuardEncrypt}
 	for _, want := range transports {
 		program, err := resolved(Config{Transport: want}, bootstrap.Job{Transport: "udp"})

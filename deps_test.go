@@ -104,6 +104,8 @@ internal/top            internal/counters internal/counters/directory internal/l
 internal/doctor         . internal/sys
 cmd/weft                . etcd internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/hostlist internal/launch internal/launch/page internal/manifest internal/process internal/sys internal/top internal/waitgraph internal/web stream internal/cli internal/timeline/traceevent internal/sim/job
 
+fabric/internal/ofi
+fabric                  fabric/internal/ofi internal/doorbell internal/handshake internal/join internal/mem internal/sys internal/transport
 prometheus              internal/counters internal/counters/directory
 prometheus/exporter     prometheus
 
@@ -153,11 +155,11 @@ internal/inbox          failure internal/amt internal/driver internal/engine/rma
 
 // only lists packages from outside that few packages may import.
 var only = map[string][]string{
-	"unsafe":                {"internal/mem", "internal/ring", "internal/sys"},
+	"unsafe":                {"fabric/internal/ofi", "internal/mem", "internal/ring", "internal/sys"},
 	"golang.org/x/sys/cpu":  {"internal/checksum"},
 	"golang.org/x/sys/unix": {"internal/sys"},
 	// signals, exit statuses, limits
-	"syscall": {".", "cmd/weft", "internal/cli", "job", "examples/checkpoint", "internal/bootstrap/environment",
+	"syscall": {".", "cmd/weft", "fabric/internal/ofi", "internal/cli", "job", "examples/checkpoint", "internal/bootstrap/environment",
 		"internal/counters/directory", "internal/agent", "internal/join", "internal/launch", "internal/process", "internal/sys", "stream",
 		"internal/transport/transporttest"},
 	"math/rand/v2": {"internal/handshake", "internal/transport/faulty", "internal/sim", "internal/sim/fabric"},

@@ -63,7 +63,7 @@ func doctorCommand() *ffcli.Command {
 	fs.StringVar(&f.hosts.rsh, "rsh", "", rshUsage)
 	fs.BoolVar(&f.job.Copy, "copy", false, "copy weft to hosts that do not have it, and remove it afterwards")
 	fs.IntVar(&f.n, "n", 0, "number of ranks (default: one on each host, or two if there is one host)")
-	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp or tcp")
+	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp, tcp or fabric")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	return &ffcli.Command{
 		Name:       "doctor",

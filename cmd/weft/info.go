@@ -48,7 +48,7 @@ func infoCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft info", flag.ContinueOnError)
 	fs.IntVar(&f.n, "n", 2, "number of ranks")
 	fs.IntVar(&f.pretend, "pretend", 1, "pretend that the ranks are on this many hosts, in turn")
-	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp or tcp")
+	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp, tcp or fabric")
 	fs.StringVar(&f.bindTo, "bind-to", "none", "core: give each rank a processor core of its own; none: do not")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object for each rank, or with -env for each variable")
 	fs.BoolVar(&f.env, "env", false, "print the environment variables that configure programs")

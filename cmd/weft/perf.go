@@ -88,7 +88,7 @@ func perfTest(name, help, sizes string) *ffcli.Command {
 	f := &perfFlags{spec: perfSpec{Test: name}, hosts: hostFlags{bindTo: "none"}}
 	fs.StringVar(&f.spec.Op, "op", "send", strings.Join(perfOps, ", "))
 	fs.StringVar(&f.sizes, "size", sizes, "sizes in bytes, with commas")
-	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp or tcp")
+	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp, tcp or fabric")
 	fs.StringVar(&f.hosts.list, "hosts", "", "two hosts, such as a,b (default: this one)")
 	fs.StringVar(&f.hosts.rsh, "rsh", "", rshUsage)
 	fs.BoolVar(&f.json, "json", false, "print one JSON object a line")

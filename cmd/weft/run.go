@@ -64,7 +64,7 @@ func runCommand() *ffcli.Command {
 	var f runFlags
 	f.add(fs, &job)
 	fs.IntVar(&job.N, "n", 0, "number of ranks (default 1, or with hosts the number of their slots)")
-	fs.StringVar(&job.Transport, "transport", "auto", "auto, shm, eth, udp or tcp")
+	fs.StringVar(&job.Transport, "transport", "auto", "auto, shm, eth, udp, tcp or fabric")
 	fs.BoolVar(&job.Prefix, "prefix", false, "put [rank] before each line of output")
 	fs.BoolVar(&job.Survive, "survive", false,
 		"when a rank fails, let the others go on; ranks that a signal ended do not make the job fail")
@@ -172,10 +172,11 @@ func (f *runFlags) apply(job *launch.Job) (by string, err error) {
 // checkTransport returns an error of a command if there is no such transport.
 func checkTransport(command, name string) error {
 	switch weft.Transport(name) {
-	case weft.TransportAuto, weft.TransportShm, weft.TransportEth, weft.TransportUDP, weft.TransportTCP:
+	case weft.TransportAuto, weft.TransportShm, weft.TransportEth, weft.TransportUDP, weft.TransportTCP,
+		weft.TransportFabric:
 		return nil
 	}
-	return fmt.Errorf("%s: -transport %q: must be auto, shm, eth, udp or tcp", command, name)
+	return fmt.Errorf("%s: -transport %q: must be auto, shm, eth, udp, tcp or fabric", command, name)
 }
 
 // maxRanks bounds a job.

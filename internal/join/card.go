@@ -8,12 +8,15 @@ import (
 
 // A Card tells peers how to reach a process. It is published as one line of JSON.
 type Card struct {
-	Host  string
-	Life  uint64 // the process's incarnation
-	Shm   string `json:",omitempty"`
-	Eth   string `json:",omitempty"`
-	Udp   string `json:",omitempty"`
-	Tcp   string `json:",omitempty"`
+	Host string
+	Life uint64 // the process's incarnation
+	Shm  string `json:",omitempty"`
+	Eth  string `json:",omitempty"`
+	Udp  string `json:",omitempty"`
+	Tcp  string `json:",omitempty"`
+
+	Fabric string `json:",omitempty"`
+
 	NoShm string `json:",omitempty"` // why there is no Shm
 
 	Guard   string `json:",omitempty"` // Settings.Guard

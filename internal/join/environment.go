@@ -38,6 +38,8 @@ var Variables = []Variable{
 		"delivers them; for comparison"},
 	{EnvBind, "the address that UDP and TCP use"},
 	{EnvInterface, "the Ethernet interface for raw frames to other hosts"},
+	{EnvFabric, "the provider of libfabric that transport fabric uses, such as verbs;ofi_rxm; for programs with module " +
+		"weft/fabric"},
 	{EnvGuard, "what protects packets to other hosts: checksum, authenticate or encrypt; all ranks must have the same"},
 	{EnvSegment, "off: packets to other hosts leave one by one over UDP; otherwise the kernel cuts batches of them " +
 		"(UDP_SEGMENT)"},

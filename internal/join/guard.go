@@ -54,6 +54,8 @@ func (m *Member) guardFor(transport string, c Card) Guard {
 	asked, ok := link.ParseGuard(m.Settings.Guard)
 	here := m.card.Segment
 	switch {
+	case transport == fabricName:
+		return Guard{link.Checked, "libfabric's network is trusted"}
 	case transport != ethName && transport != udpName && transport != tcpName:
 		return Guard{}
 	case transport == tcpName && ok && asked == link.Tagged:

@@ -55,15 +55,16 @@ type Member struct {
 
 	handOver func() error // sends the timeline to the launcher, once; nil if there is none to send
 
-	record *record.File    // takes a recording of the engine's inputs; may be nil
-	page   *directory.File // the counters that other processes can read; may be nil
-	card   Card
-	bell   transport.Doorbell
-	eth    *eth.Transport     // or nil
-	noEth  string             // why there is no raw Ethernet
-	cancel context.CancelFunc // of Open
-	failed string             // why the program of this rank has failed, or ""
-	undo   cleanup
+	record   *record.File    // takes a recording of the engine's inputs; may be nil
+	page     *directory.File // the counters that other processes can read; may be nil
+	card     Card
+	bell     transport.Doorbell
+	eth      *eth.Transport     // or nil
+	noEth    string             // why there is no raw Ethernet
+	noFabric string             // why libfabric is not used
+	cancel   context.CancelFunc // of Open
+	failed   string             // why the program of this rank has failed, or ""
+	undo     cleanup
 
 	mu     sync.Mutex
 	routes map[int]Route

@@ -74,6 +74,10 @@ func (m *Member) reaches(transport string, c Card) (card, why string) {
 		if !here && c.Eth != "" && (m.Settings.Transport == ethName || m.eth.OnSegment(c.Eth)) {
 			return c.Eth, fmt.Sprintf("another host, and raw Ethernet on %s (%s)", m.Settings.Interface, m.eth.Device())
 		}
+	case fabricName:
+		if m.Settings.Transport == fabricName || !here && sameProvider(m.card.Fabric, c.Fabric) {
+			return c.Fabric, m.whyFabric(c)
+		}
 	case tcpName:
 		return c.Tcp, whyTCP
 	case udpName:
@@ -87,7 +91,7 @@ func (m *Member) whyUDP(c Card) string {
 	case m.Settings.Transport == udpName:
 		return "-transport udp was asked for"
 	case c.Host != m.Job.Host:
-		return "another host, so UDP; " + m.whyNotEth(c)
+		return "another host, so UDP; " + m.whyNotFabric(c) + m.whyNotEth(c)
 	default:
 		return "shared memory is not available: " + c.NoShm
 	}

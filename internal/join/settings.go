@@ -19,7 +19,8 @@ import (
 
 // Settings say how a process joins its job. Package weft documents them as Config.
 type Settings struct {
-	Transport                    string // shm, eth, udp, tcp or Auto
+	Transport                    string // shm, eth, udp, tcp, fabric or Auto
+	Fabric                       string // the provider of libfabric; "": the best
 	Liveness                     time.Duration
 	Spin                         time.Duration
 	Bind                         string
@@ -55,7 +56,7 @@ func (s *Settings) Resolve(job bootstrap.Job) error {
 		from = "-transport"
 		s.Transport = cmp.Or(job.Transport, Auto)
 	}
-	transports := []string{Auto, shmName, ethName, udpName, tcpName}
+	transports := []string{Auto, shmName, ethName, udpName, tcpName, fabricName}
 	if err := oneOf(from, s.Transport, transports); err != nil {
 		return err
 	}
@@ -68,6 +69,7 @@ func (s *Settings) Resolve(job bootstrap.Job) error {
 	}
 	s.Bind = cmp.Or(s.Bind, os.Getenv(EnvBind))
 	s.Interface = cmp.Or(s.Interface, os.Getenv(EnvInterface))
+	s.Fabric = os.Getenv(EnvFabric)
 	s.Interrupt = os.Getenv(EnvInterrupt) == "1"
 	s.GoBackN = s.GoBackN || os.Getenv(EnvGoBackN) == "1"
 	from = "Config.Guard"

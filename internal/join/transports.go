@@ -51,6 +51,7 @@ func (m *Member) openTransports() error {
 	}{
 		{m.needsShm, m.openShm, &m.card.NoShm},
 		{m.needsPoll, m.openPoll, nil},
+		{m.needsFabric, m.openFabric, &m.noFabric},
 		{m.needsEth, m.openEth, &m.noEth},
 		{m.needsTCP, m.openTCP, nil},
 		{m.needsUDP, m.openUDP, nil},
@@ -179,7 +180,7 @@ func (m *Member) openTCP() error {
 // needsUDP is about the transport for what no other one has been opened for.
 func (m *Member) needsUDP() need {
 	switch m.Settings.Transport {
-	case ethName, tcpName:
+	case ethName, tcpName, fabricName:
 		return unused
 	case udpName:
 		return required

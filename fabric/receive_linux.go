@@ -1,0 +1,206 @@
+package fabric
+
+import (
+	"weft/fabric/internal/ofi"
+	"weft/internal/transport"
+)
+
+// receiving is the state of what comes in.
+//
+//	a slot is  which means                                                     then
+//	posted     it belongs to libfabric                                         Poll of the endpoint returns it
+//	unposted   libfabric had no room for it                                    posted
+//	early      its packet has overtaken an earlier one of its sender           arrived, or unposted if the sender is gone
+//	arrived    its packet is the next of its sender                            lent
+//	lent       the node reads its packet                                       posted, by Release
+type receiving struct {
+	window   uint32 // packets that a peer may send before it hears that some were consumed
+	sizes    []int  // of the messages in the slots
+	from     []*peer
+	unposted []int
+	arrived  ring
+	lent     []int
+	done     [ofi.Polled]ofi.Done
+	owing    []*peer // that are to hear how many of their packets were consumed
+	dropped  uint64  // messages that were none of a peer's
+}
+
+// A ring is slots in the order of their arrival.
+type ring struct {
+	slots    []int
+	first, n int
+}
+
+func (r *ring) push(i int) {
+	r.slots[(r.first+r.n)%len(r.slots)] = i
+	r.n++
+}
+
+func (r *ring) pop() int {
+	i := r.slots[r.first]
+	r.first = (r.first + 1) % len(r.slots)
+	r.n--
+	return i
+}
+
+// Bounds of the window. All peers together have about as many packets as there are slots: what does not find one waits
+// in the provider.
+const (
+	leastWindow = 8
+	mostWindow  = 64
+)
+
+func (r *receiving) open(s *slots, size int) {
+	r.window = uint32(min(max(s.receives/max(size-1, 1), leastWindow), mostWindow))
+	r.sizes = make([]int, s.receives)
+	r.from = make([]*peer, s.receives)
+	r.unposted = make([]int, s.receives)
+	for i := range r.unposted {
+		r.unposted[i] = i
+	}
+	r.arrived.slots = make([]int, s.receives)
+	r.lent = make([]int, 0, s.receives)
+	r.owing = make([]*peer, 0, size)
+}
+
+// post gives free slots to libfabric, as far as it has room. The lock is held.
+func (t *Transport) post() {
+	r := &t.in
+	for n := len(r.unposted); n > 0; n-- {
+		i := r.unposted[n-1]
+		if t.end.Receive(t.slots.message(i, headSize+mtu), t.slots.registered, t.slots.context(i)) != nil {
+			return // it is tried again, as long as there are any
+		}
+		r.unposted = r.unposted[:n-1]
+	}
+}
+
+// harvest takes what has ended, and makes the provider go on. The lock is held.
+func (t *Transport) harvest() {
+	for n := len(t.in.done); n == len(t.in.done); {
+		n = t.end.Poll(t.in.done[:])
+		for i := range t.in.done[:n] {
+			t.ended(&t.in.done[i])
+		}
+	}
+	if len(t.in.unposted) > 0 {
+		t.post()
+	}
+	if len(t.in.owing) > 0 {
+		t.repay()
+	}
+}
+
+// ended handles an operation that has ended.
+func (t *Transport) ended(d *ofi.Done) {
+	if d.Context == 0 {
+		return // the number that is missing at the receiver shows what was lost
+	}
+	i := t.slots.index(d.Context)
+	switch {
+	case i >= t.slots.receives:
+		p := t.sending.release(i)
+		if d.Err != nil {
+			t.broken(p, d.Err)
+		}
+	case d.Err != nil || d.Size < headSize || !t.accept(i, d.Size):
+		t.in.unposted = append(t.in.unposted, i)
+	}
+}
+
+// accept handles a message, and reports whether its slot is needed further.
+func (t *Transport) accept(i, size int) bool {
+	h := parseHead(t.slots.message(i, headSize))
+	p := t.peers.Get(int(h.rank))
+	if p == nil || h.token != p.theirs || p.state == gone {
+		t.in.dropped++
+		return false
+	}
+	if ahead := h.consumed - p.acknowledged; int32(ahead) > 0 && p.sent-p.acknowledged >= ahead {
+		p.acknowledged = h.consumed
+	}
+	switch h.kind {
+	case greeting:
+		p.greeted = true
+		return false
+	case packet:
+		return t.sort(p, h.number, i, size)
+	}
+	return false
+}
+
+// sort puts a packet where its number says: providers may tell of the end of operations in another order than that in
+// which they began.
+func (t *Transport) sort(p *peer, number uint32, i, size int) bool {
+	r := &t.in
+	r.sizes[i] = size
+	r.from[i] = p
+	ahead := number - p.next
+	switch {
+	case size <= headSize || ahead >= r.window:
+		r.dropped++
+		return false
+	case ahead > 0:
+		return p.keep(number, i, r.window)
+	}
+	r.arrived.push(i)
+	p.next++
+	for p.early != nil && p.early[p.next%r.window] > 0 {
+		r.arrived.push(p.early[p.next%r.window] - 1)
+		p.early[p.next%r.window] = 0
+		p.next++
+	}
+	return true
+}
+
+// Poll lends packets that have arrived.
+func (t *Transport) Poll(dst []transport.In) (n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return 0
+	}
+	t.harvest()
+	t.duty.looked()
+	r := &t.in
+	for ; n < len(dst) && r.arrived.n > 0; n++ {
+		i := r.arrived.pop()
+		r.lent = append(r.lent, i)
+		dst[n] = transport.In{From: r.from[i].rank, Data: t.slots.message(i, r.sizes[i])[headSize:]}
+	}
+	if n > 0 {
+		t.duty.armed = false
+	}
+	return n
+}
+
+// Release ends the loan of the last Poll, and tells peers of it that would have to wait soon.
+func (t *Transport) Release() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := &t.in
+	for _, i := range r.lent {
+		p := r.from[i]
+		if p.consumed++; p.consumed-p.told == r.window/2 {
+			r.owing = append(r.owing, p)
+		}
+	}
+	r.unposted = append(r.unposted, r.lent...)
+	r.lent = r.lent[:0]
+	if !t.closed {
+		t.post()
+		t.repay()
+	}
+}
+
+// repay tells peers how many of their packets were consumed, as far as there is room for that. The lock is held.
+func (t *Transport) repay() {
+	r := &t.in
+	kept := r.owing[:0]
+	for _, p := range r.owing {
+		if p.state == ready && p.consumed-p.told >= r.window/2 && !t.tell(p, credit) {
+			kept = append(kept, p)
+		}
+	}
+	r.owing = kept
+}
