@@ -212,7 +212,7 @@ func (b *Barrier) Close() error {
 	}
 	p.open.Unlock()
 	if h != nil {
-		if err := h.discard(); err != nil {
+		if err := h.discard(p.node); err != nil {
 			return err
 		}
 	}

@@ -64,6 +64,6 @@ func (p *Proc) findBarrier(ctx context.Context, name string, id uint64, local []
 			return memory, nil
 		}
 	}
-	why := fmt.Sprintf("rank %d has closed it", owner)
-	return nil, &StateError{Name: name, Do: "use barrier", Err: ErrClosed, Why: why}
+	gone := &PeerError{Rank: owner, Cause: ErrClosed, Clean: true}
+	return nil, &BrokenError{Name: name, Phase: 1, Rank: owner, Err: gone}
 }

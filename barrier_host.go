@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
+	"weft/internal/driver"
 	"weft/internal/engine/coord"
 	"weft/internal/hostbarrier"
 	"weft/internal/timeline"
@@ -15,13 +17,15 @@ import (
 // A hostBarrier is a barrier in memory that the members on a host share, or one that is
 // being made. All Barriers of this rank with the same name have it in common.
 type hostBarrier struct {
-	making  sync.Mutex           // held while the barrier is made
-	o       *coord.Object        // the barrier over messages in which the members meet
-	arena   *hostbarrier.Arena   // the first member on this host: where the memory is
-	memory  []byte               // the same: the memory
-	sharers int                  // the same: how many members on this host count there
-	met     bool                 // this rank has arrived at the barrier over messages
-	part    *hostbarrier.Barrier // nil until the barrier has been made
+	making  sync.Mutex         // held while the barrier is made
+	o       *coord.Object      // the barrier over messages in which the members meet
+	arena   *hostbarrier.Arena // the first member on this host: where the memory is
+	memory  []byte             // the same: the memory
+	sharers int                // the same: how many members on this host count there
+	leaders *coord.Object      // the same, if there are several hosts: the barrier of the leaders
+	met     bool               // this rank has arrived at the barrier over messages
+
+	part atomic.Pointer[hostbarrier.Barrier] // nil until the barrier has been made
 }
 
 // share makes a barrier in shared memory, or finds the one of the same name.
@@ -55,18 +59,22 @@ func (b *Barrier) share(ctx context.Context, algorithm BarrierAlgorithm, c coord
 	b.p.open.Unlock()
 	h.making.Lock()
 	defer h.making.Unlock()
-	if h.part == nil {
+	if h.part.Load() == nil {
 		if err := h.make(ctx, b, uint64(c.Window), hosts); err != nil {
 			return err
 		}
+		if b.p.node.Closing() {
+			h.absent()
+		}
 	}
-	b.shared = h.part
+	b.shared = h.part.Load()
 	return nil
 }
 
 // make maps the memory that the members on this host share. Before that all members meet in a
 // barrier over messages: members that have configured the barrier differently find out, and
-// the memory is there. If ctx ends, make can be called again. h.making is held.
+// the memory is there. If ctx ends, make can be called again. A rank that leaves without its part of the memory says so in
+// the barrier over messages, and its leader in that of the leaders, which is therefore there before. h.making is held.
 func (h *hostBarrier) make(ctx context.Context, b *Barrier, window uint64, hosts []onHost) (err error) {
 	p := b.p
 	o := b.o
@@ -74,6 +82,13 @@ func (h *hostBarrier) make(ctx context.Context, b *Barrier, window uint64, hosts
 	c := hostbarrier.Config{
 		Node: p.node, Wait: p.member.Waiting, Name: b.name, ID: o.ID, Members: b.cfg.Members, Window: window,
 		Local: here.members, Me: slices.Index(here.members, p.job.Rank), TwoLevels: len(hosts) > 1,
+		Meeting: o,
+	}
+	if len(hosts) > 1 && c.Me == 0 {
+		if h.leaders, err = b.leaders(hosts); err != nil {
+			return err
+		}
+		c.Leaders = h.leaders
 	}
 	if c.Me == 0 && h.memory == nil {
 		if h.arena, h.memory, err = p.placeBarrier(ctx, o.ID, len(c.Local)); err != nil {
@@ -90,17 +105,15 @@ func (h *hostBarrier) make(ctx context.Context, b *Barrier, window uint64, hosts
 	if _, err := p.node.Coordinate(ctx, o, coord.Await, 1); err != nil {
 		return err
 	}
-	if len(hosts) > 1 && c.Me == 0 {
-		if c.Leaders, err = b.leaders(hosts); err != nil {
-			return err
-		}
-	}
 	if c.Memory = h.memory; c.Me > 0 {
 		if c.Memory, err = p.findBarrier(ctx, b.name, o.ID, c.Local); err != nil {
 			return err
 		}
 	}
-	h.part = hostbarrier.New(c)
+	if _, err := p.node.Coordinate(ctx, o, coord.Settle, 0); err != nil {
+		return err
+	}
+	h.part.Store(hostbarrier.New(c))
 	return nil
 }
 
@@ -136,19 +149,17 @@ func (h *hostBarrier) report(r *waitgraph.Report) {
 		return
 	}
 	defer h.making.Unlock()
-	if h.part != nil {
-		h.part.Report(r)
+	if part := h.part.Load(); part != nil {
+		part.Report(r)
 	}
 }
 
-// absent tells the other members that this rank will not arrive any more. While a goroutine
-// of this rank makes the barrier there is nothing to tell.
+// absent tells the other members that this rank will not arrive any more. Node.Return precedes it, so a goroutine that
+// makes the barrier meanwhile finds the node closing, and calls absent then. If the rank has no part of the memory, the
+// barrier over messages has told them.
 func (h *hostBarrier) absent() {
-	if h.making.TryLock() {
-		if h.part != nil {
-			h.part.Leave()
-		}
-		h.making.Unlock()
+	if part := h.part.Load(); part != nil {
+		part.Leave()
 	}
 }
 
@@ -156,20 +167,20 @@ func (h *hostBarrier) absent() {
 func (h *hostBarrier) close() {
 	h.making.Lock()
 	defer h.making.Unlock()
-	if h.part != nil {
-		h.part.Close()
+	if part := h.part.Load(); part != nil {
+		part.Close()
 	}
 }
 
 // discard is close for a barrier whose memory, and name, can have another use.
-func (h *hostBarrier) discard() (err error) {
+func (h *hostBarrier) discard(n *driver.Node) (err error) {
 	h.close()
 	if h.arena != nil {
 		h.arena.Remove(h.o.ID, h.sharers)
 		h.arena = nil
 	}
-	if h.part != nil && h.part.Leaders != nil {
-		_, err = h.part.Node.Coordinate(context.Background(), h.part.Leaders, coord.Close, 0)
+	if h.leaders != nil {
+		_, err = n.Coordinate(context.Background(), h.leaders, coord.Close, 0)
 	}
 	return err
 }

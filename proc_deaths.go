@@ -15,10 +15,11 @@ func (p *Proc) hasReturned() {
 	if closed {
 		return // Close has told them
 	}
+	told := p.node.Return()
 	for _, b := range barriers {
 		b.absent()
 	}
-	_ = p.member.Source.Return(p.node.Return()) // an error means that the launcher has ended, and the job with it
+	_ = p.member.Source.Return(told) // an error means that the launcher has ended, and the job with it
 }
 
 // Deaths yields a PeerError for every rank that has left the job or died, in the order in

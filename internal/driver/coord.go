@@ -64,6 +64,13 @@ func (n *Node) Free(o *coord.Object) (ok bool) {
 	return ok
 }
 
+// Deserted returns which member of a barrier in memory will never have its part of it, or nil; see coord.Settle.
+func (n *Node) Deserted(o *coord.Object) *failure.BrokenError {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return o.Deserted()
+}
+
 // An Outcome is what an operation of coordination has returned; see coord.Op.
 type Outcome struct {
 	OK, Died        bool

@@ -26,6 +26,7 @@ type Config struct {
 	Me      int    // this rank's index in Local
 	Window  uint64 // how many phases may be open
 
+	Meeting   *coord.Object // the barrier over messages in which the members have met
 	TwoLevels bool          // there are members on other hosts
 	Leaders   *coord.Object // the barrier of the leaders; nil at all other members
 
@@ -59,7 +60,7 @@ const (
 	atSeq      = 0  // futex: changes when sleeping goroutines must look again
 	atSleepers = 8  // how many goroutines sleep on it
 	atReleased = 16 // two levels: the last phase that is over everywhere; the leader writes it
-	atBroken   = 24 // two levels: a member that is gone, plus 1; the leader writes it
+	atBroken   = 24 // a member that is gone, plus 1; the first member on the host writes it
 	atCounts   = 64
 	stride     = 64
 )

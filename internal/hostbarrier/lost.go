@@ -31,6 +31,9 @@ func (b *Barrier) lost(phase uint64) error {
 	if v := mem.Load64(b.Memory, atBroken); v != 0 {
 		return b.broken(phase, int(v-1), &failure.PeerError{Rank: int(v - 1), Cause: failure.ErrReported})
 	}
+	if d := b.Node.Deserted(b.Meeting); d != nil {
+		return b.broken(phase, d.Rank, d.Err)
+	}
 	return nil
 }
 
@@ -117,9 +120,19 @@ func (b *Barrier) Close() {
 	if closed {
 		return
 	}
+	if b.Me == 0 && b.isOpen() {
+		mem.Store64(b.Memory, atBroken, uint64(b.Local[0])+1) // a member that has yet to find the memory does not come
+	}
 	b.mark(left)
 	b.rouse()
 	b.exit()
+}
+
+// isOpen reports whether a phase at which this rank has arrived is not over.
+func (b *Barrier) isOpen() bool {
+	b.latch.Lock()
+	defer b.latch.Unlock()
+	return b.arrived > 0 && !b.over(b.arrived)
 }
 
 // enter lets the calling goroutine write to the memory until exit, and reports whether it may.

@@ -34,6 +34,7 @@ type barrier struct {
 	refused    error
 	left       map[int]bool // members that have said up to which phase they take part
 	closed     map[int]bool // members that have closed the barrier; nil: none
+	settled    bool         // this member has its part of the memory: see Settle
 	clock      *clock       // of an aligned barrier
 }
 
@@ -151,6 +152,9 @@ func (b *barrier) start(now monotime.Time, op *Op) {
 		b.await(op)
 	case op.Kind == Await:
 		b.await(op)
+	case op.Kind == Settle:
+		op.Done = true
+		b.settled = true
 	case op.Kind == Break:
 		op.Done = true
 		if b.memberGone(int(op.N), b.done, false, failure.ErrReported); b.err != nil {

@@ -38,7 +38,7 @@ func (l *Layer) close(op *Op) {
 // close ends this rank's part in the barrier.
 func (b *barrier) close() {
 	l := b.layer
-	v := wire.Left{ID: b.o.ID, Rank: uint32(l.rank), Phase: b.sentThrough(), Closed: true}
+	v := wire.Left{ID: b.o.ID, Rank: uint32(l.rank), Phase: b.takesPart(false), Closed: true}
 	b.neighbours(func(rank int) {
 		if l.gone[rank] != nil {
 			return

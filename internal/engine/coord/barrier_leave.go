@@ -105,12 +105,40 @@ func (b *barrier) sentThrough() uint64 {
 	return b.arrived
 }
 
-// leave says up to which phase this member takes part: if the process goes on, though its
-// program has returned, up to that at which it has arrived.
-func (b *barrier) leave() {
-	phase := b.sentThrough()
-	if b.layer.returning {
-		phase = b.arrived
+// takesPart returns the last phase in which this member takes part if it leaves now: if it still passes tokens on, that
+// at which it has arrived. A member that has met the others, and has no part of the memory that they share from then on,
+// takes part in none: they would wait for it there. (PROTOCOL §9.5.3)
+func (b *barrier) takesPart(passesOn bool) uint64 {
+	switch {
+	case b.o.Memory > 0 && !b.settled:
+		return 0
+	case passesOn:
+		return b.arrived
+	default:
+		return b.sentThrough()
 	}
-	b.tellNeighbours(wire.Left{ID: b.o.ID, Rank: uint32(b.layer.rank), Phase: phase}.Event(), none)
+}
+
+// leave says up to which phase this member takes part. The process of a program that has returned goes on.
+func (b *barrier) leave() {
+	v := wire.Left{ID: b.o.ID, Rank: uint32(b.layer.rank), Phase: b.takesPart(b.layer.returning)}
+	b.tellNeighbours(v.Event(), none)
+}
+
+// Deserted returns which member has left after all had met, without its part of the memory that they share; or nil. If
+// the member has died from which this one would hear of that, it returns that member.
+func (o *Object) Deserted() *failure.BrokenError {
+	b, ok := o.participant.(*barrier)
+	switch {
+	case !ok:
+		return nil
+	case b.limit < b.done:
+		return b.err
+	case b.me > 0:
+		parent := b.member((b.me - 1) / max(o.Arity, 1))
+		if cause := b.layer.gone[parent]; cause != nil && !cause.Clean {
+			return &failure.BrokenError{Name: o.Name, Phase: b.done + 1, Rank: parent, Err: cause}
+		}
+	}
+	return nil
 }

@@ -27,6 +27,7 @@ const (
 	Break                      // a member, N, is gone: a barrier of others depends on it
 	Bind                       // have a region guarded by a lock
 	Close                      // take no part in a barrier any more: its name can be given to another one
+	Settle                     // have a part of the memory that the members of a barrier share after they have met
 )
 
 // tries reports whether an operation never waits for what other ranks have.
