@@ -149,8 +149,8 @@ func (q *Port) state(to int) (err error) {
 			err = ErrClosed
 		} else if why := q.port.Closed(); why != nil {
 			err = why
-		} else if g := e.Gone(to); g != nil {
-			err = g
+		} else {
+			err = e.Msg.Gone(to)
 		}
 	})
 	return err

@@ -124,3 +124,47 @@ func TestGoroutinesOutliveTheProgram(t *testing.T) {
 		return p.Sleep(ctx, 2*time.Millisecond)
 	})
 }
+
+// TestReturnedByChannel: a rank whose messages on one channel have been refused has returned for all other channels at
+// once, and for that one when they have been accepted.
+func TestReturnedByChannel(t *testing.T) {
+	networks(t, 2, func(ctx context.Context, p *Proc) error {
+		q, err := p.OpenPort(2, nil)
+		if err != nil {
+			return err
+		}
+		if p.Rank() == 0 {
+			late, err := p.OpenPort(1, nil)
+			return errors.Join(err, late.Send(ctx, 1, []byte("late")), q.Send(ctx, 1, []byte("first")))
+		}
+		returned := func(what string, err error) error {
+			if gone := new(PeerError); !errors.As(err, &gone) || gone.Rank != 0 || !gone.Clean {
+				return fmt.Errorf("%s: %v", what, err)
+			}
+			return nil
+		}
+		b := make([]byte, 10)
+		if err := gotten(q.RecvIntoFrom(ctx, 0, b)); err != nil {
+			return err
+		}
+		if err := returned("RecvFrom", gotten(q.RecvIntoFrom(ctx, 0, b))); err != nil {
+			return err
+		}
+		if err := returned("TrySend", q.TrySend(0, b)); err != nil {
+			return err
+		}
+		late, err := p.OpenPort(1, nil)
+		if err != nil {
+			return err
+		}
+		if err := returned("Send", late.Send(ctx, 0, b)); err != nil {
+			return err
+		}
+		if err := gotten(late.RecvIntoFrom(ctx, 0, b)); err != nil {
+			return fmt.Errorf("what has been refused before: %w", err)
+		}
+		return returned("RecvFrom the other channel", gotten(late.RecvIntoFrom(ctx, 0, b)))
+	})
+}
+
+func gotten(_ int, err error) error { return err }

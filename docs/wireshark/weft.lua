@@ -29,7 +29,7 @@ local operations = { [0] = "add", [1] = "swap", [2] = "compare and swap" }
 -- and "code" for all of it; "event" for bytes 2 and 3, and "mode" for byte 14.
 local frames = {
   [0x01] = { "BYE", 4, flag = "failed" },
-  [0x02] = { "DONE", 4 },
+  [0x02] = { "DONE", 4, flag = "more" },
   [0x03] = { "BEAT", 4, flag = "ask" },
   [0x10] = { "DATA", 20, flag = "ack_req", { "channel", 2, 2 }, { "seq", 4, 4 }, { "ack", 8, 4 }, { "total", 12, 4 }, { "off", 16, 4 } },
   [0x11] = { "ACK", 12, flag = "far", { "channel", 2, 2 }, { "ack", 4, 4 }, { "room", 8, 4 } },

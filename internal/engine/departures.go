@@ -47,6 +47,7 @@ func (e *Engine) Return() (told []int) {
 func (e *Engine) tell(p *peer) {
 	if !p.told {
 		p.told = true
+		p.open = wire.MaxOpen + 1
 		e.returnUntold = append(e.returnUntold, p)
 	}
 }
@@ -73,19 +74,44 @@ func (e *Engine) Awaited(dst []int) []int {
 // Telling reports whether Return waits for peers to accept what was sent to them.
 func (e *Engine) Telling() bool { return len(e.returnUntold) > 0 }
 
-// tellDone sends DONE to the peers that have accepted everything: the program has ended.
+// tellDone sends DONE to the peers that have accepted everything: the program has ended. A peer that has refused
+// something is told on which channels something still comes, each time that there are fewer.
 func (e *Engine) tellDone() {
 	keep := e.returnUntold[:0]
 	for _, p := range e.returnUntold {
-		switch {
-		case p.gone != nil:
-		case e.Msg.Drained(p.rank) && e.RMA.Drained(p.rank):
-			p.q.PushLast(wire.Done{}.Append(p.q.Head()), nil, true)
-		default:
-			keep = append(keep, p)
+		if p.gone != nil {
+			continue
 		}
+		open, soon := e.Msg.Undrained(p.rank, e.channels[:0])
+		writes, soonWritten := e.RMA.Undrained(p.rank)
+		e.channels = open
+		if len(open) == 0 && !writes {
+			p.q.PushLast(wire.Done{}.Append(p.q.Head()), nil, true)
+			continue
+		}
+		if len(open) < p.open && !soon && !soonWritten {
+			p.open = len(open)
+			named := wire.AppendChannels(nil, e.channels)
+			p.q.PushLast(wire.Done{More: true}.Append(p.q.Head()), named, true)
+		}
+		keep = append(keep, p)
 	}
 	e.returnUntold = keep
+}
+
+// onDone takes note of the end of a peer's program. What the peer has begun before may still come.
+func (e *Engine) onDone(from int, f wire.Done, payload []byte) {
+	p := e.peer(from)
+	switch {
+	case !f.More:
+		e.Returned(from)
+	case !p.returned && from != e.cfg.Rank:
+		why := &failure.PeerError{Rank: from, Cause: errReturned, Clean: true}
+		e.Msg.Ending(from, why, wire.Channels(payload))
+		e.RMA.Returned(from, why)
+		e.Coord.Returned(from, why)
+		e.tellDone()
+	}
 }
 
 // Returned says that the program of a peer has ended. The peer no longer takes or sends messages: sends to it and
@@ -153,7 +179,7 @@ func (e *Engine) onNode(from int, frame []byte) error {
 	case wire.TypeBye:
 		return wire.TakeLoaded(from, frame, wire.ParseBye, e.onBye)
 	case wire.TypeDone:
-		return wire.Take(from, frame, wire.ParseDone, func(int, wire.Done) { e.Returned(from) })
+		return wire.TakeLoaded(from, frame, wire.ParseDone, e.onDone)
 	default:
 		return wire.Take(from, frame, wire.ParseBeat, e.onBeat)
 	}

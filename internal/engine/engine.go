@@ -49,8 +49,9 @@ type Engine struct {
 
 	departures   []Departure
 	returned     bool    // the program has ended
-	returnUntold []*peer // and these do not know yet
-	watched      int     // peers behind reliable transports that are
+	returnUntold []*peer // and these do not know yet, or not all
+	channels     []uint16
+	watched      int // peers behind reliable transports that are
 
 	dropped counters.Dropped // packets and frames that were refused
 }
@@ -71,6 +72,7 @@ type peer struct {
 	parted    bool       // it has said that it leaves: its link has still to acknowledge that
 	returned  bool       // its program has ended
 	told      bool       // it is told that this process's program has ended
+	open      int        // and on how many channels something still comes; more than wire.MaxOpen: not so far
 	watched   bool       // by its pulse: it has no conn
 	pulse     link.Pulse // of a peer behind a reliable transport
 }

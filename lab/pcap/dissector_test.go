@@ -23,7 +23,7 @@ func frames() [][]byte {
 	with := func(b []byte, payload string) []byte { return append(b, payload...) }
 	all := [][]byte{
 		wire.Bye{}.Append(nil),
-		wire.Done{}.Append(nil),
+		with(wire.Done{More: true}.Append(nil), "\x01\x00"),
 		wire.Beat{Ask: true}.Append(nil),
 		with((&wire.Data{AckReq: true, Channel: 1, Seq: 2, Ack: 3, Total: 4, Off: 0}).Append(nil), "data"),
 		wire.Ack{Channel: 1, Ack: 2, Room: 65536}.Append(nil),

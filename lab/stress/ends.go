@@ -40,7 +40,7 @@ type endsPlan struct {
 	ways  []string
 	after time.Duration // what is under way has begun, and the first rank ends
 	look  time.Duration // in which the others must notice it
-	stuck bool          // ranks have sent what nobody accepts: that a rank has returned is not told before
+	stuck bool          // ranks have sent what nobody accepts: groups are not told before that a rank has returned
 }
 
 // drawEnds draws a plan. Simulated ranks crash where processes end in several ways.
@@ -131,7 +131,7 @@ func (p endsPlan) run(ctx context.Context, proc *weft.Proc) error {
 // only with a death.
 func (r *endsRank) ends(call string, rank int) bool {
 	way := r.ways[rank]
-	if r.stuck && (way == goHome || way == crowd) {
+	if r.stuck && (way == goHome || way == crowd) && call == group {
 		return false
 	}
 	return way != stay && (noticeable[way] || !strings.HasPrefix(call, "any: "))

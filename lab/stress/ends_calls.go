@@ -9,6 +9,9 @@ import (
 	"weft/mpi"
 )
 
+// group is the call that takes part in operations of a group.
+const group = "group"
+
 // begin begins what is under way when ranks end. Most of it needs the next rank.
 func (r *endsRank) begin() {
 	n := r.p.Size()
@@ -69,7 +72,7 @@ func (r *endsRank) begin() {
 	r.memory(next, others)
 	all := r.p.Barrier("all", nil)
 	r.call("barrier", others, func(ctx context.Context) error { return errors.Join(all.Wait(ctx), r.pause(ctx)) })
-	r.call("group", others, r.group)
+	r.call(group, others, r.group)
 }
 
 // fault notes that what should always work has not.

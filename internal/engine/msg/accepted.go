@@ -9,7 +9,7 @@ import (
 
 // onAck handles ACK.
 func (l *Layer) onAck(from int, f wire.Ack) {
-	p := l.ports[f.Channel]
+	p := l.find(f.Channel)
 	if p == nil {
 		return
 	}
@@ -25,7 +25,7 @@ func (l *Layer) onAck(from int, f wire.Ack) {
 
 // onAckReq answers ACKREQ.
 func (l *Layer) onAckReq(from int, f wire.AckReq) {
-	if p := l.ports[f.Channel]; p != nil && p.revoked == nil {
+	if p := l.find(f.Channel); p != nil && p.revoked == nil {
 		d := p.pair(from)
 		p.widen(d)
 		p.accepted(d, f.Ack)
@@ -119,7 +119,7 @@ func (p *Port) starve(d *pair) {
 // onNack handles a refusal. From now on the pair holds everything new. What it has transmitted from the refused message
 // on is sent again when the receiver says GO, or after a back-off if the receiver will not. See flow.
 func (l *Layer) onNack(now monotime.Time, from int, f wire.Nack) {
-	p := l.ports[f.Channel]
+	p := l.find(f.Channel)
 	if p == nil {
 		return
 	}
@@ -143,7 +143,7 @@ func (l *Layer) onNack(now monotime.Time, from int, f wire.Nack) {
 
 // onGo handles GO: the receiver has room for what it refused. (PROTOCOL §3.1)
 func (l *Layer) onGo(from int, f wire.Go) {
-	p := l.ports[f.Channel]
+	p := l.find(f.Channel)
 	if p == nil {
 		return
 	}

@@ -102,7 +102,7 @@ func (l *Layer) Waiting() (lines []string) {
 // Fingerprint writes the state of the layer.
 func (l *Layer) Fingerprint(w io.Writer) {
 	fmt.Fprintln(w, l.Stats, l.early, l.token, len(l.gone), len(l.waiting), l.sends.Len(), l.fetching.Len(),
-		len(l.keeping), l.done.Len())
+		len(l.keeping), l.done.Len(), len(l.closed), l.rests)
 	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
 		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.send.limit, p.recv.limit,

@@ -100,7 +100,7 @@ func (p *Port) Decline(op *Op) {
 func (p *Port) decline(o Offer) {
 	switch {
 	case o.kept != nil && o.kept.settled:
-	case o.kept != nil && o.kept.void, p.layer.gone[o.From] != nil:
+	case o.kept != nil && o.kept.void, p.isSilent(o.From) != nil:
 		return
 	}
 	if !p.open {

@@ -12,9 +12,10 @@ import (
 // A clean leave does not end a receive from any rank, unless no rank is left that could send
 // to it. This rank counts if it has sent to itself before.
 func (l *Layer) Down(rank int, cause *failure.PeerError) {
-	if l.gone[rank] != nil {
+	if l.gone[rank] != nil && l.ending[rank] == nil {
 		return
 	}
+	delete(l.ending, rank)
 	l.gone[rank] = cause
 	l.others--
 	for _, op := range takeAll(&l.fetching, func(op *Op) bool { return op.Offer.From == rank }) {
@@ -34,6 +35,40 @@ func (l *Layer) Down(rank int, cause *failure.PeerError) {
 		}
 	}
 }
+
+// Ending says that the program of a peer has ended, and that messages which it had sent before still come on some
+// channels, and on no other. It ends what needs the peer besides: sends to it, and receives from it on other channels.
+// Down follows. (PROTOCOL §5)
+func (l *Layer) Ending(rank int, cause *failure.PeerError, open []uint16) {
+	if l.gone[rank] != nil && l.ending[rank] == nil {
+		return
+	}
+	l.gone[rank] = cause
+	l.ending[rank] = append([]uint16{}, open...)
+	for _, channel := range sortedKeys(l.ports) {
+		p := l.ports[channel]
+		if d := p.pairs[rank]; d != nil {
+			p.failSends(d, cause)
+			p.lose(d, cause)
+			p.unsend(d, cause, p.send.put)
+			p.feed()
+		}
+		if !slices.Contains(open, channel) {
+			p.failReceives(rank, cause)
+		}
+	}
+}
+
+// isSilent returns why no message of a peer comes on the channel any more, or nil.
+func (p *Port) isSilent(rank int) error {
+	if slices.Contains(p.layer.ending[rank], p.channel) {
+		return nil
+	}
+	return p.layer.gone[rank]
+}
+
+// Gone returns why a peer takes no messages, or nil.
+func (l *Layer) Gone(rank int) error { return l.gone[rank] }
 
 // abandon ends everything between a port and a peer that has gone.
 func (p *Port) abandon(d *pair, cause error) {
@@ -96,6 +131,11 @@ func (p *Port) filter(d *pair, drop func(*Block) bool) {
 
 // Leave acknowledges what has been accepted, so that no sender is left in doubt.
 func (l *Layer) Leave() {
+	for _, channel := range sortedKeys(l.rests) {
+		if slices.ContainsFunc(l.rests[channel].pairs, func(n numbers) bool { return n.told != n.expected }) {
+			l.find(channel)
+		}
+	}
 	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
 		for _, rank := range sortedKeys(p.pairs) {
@@ -106,19 +146,22 @@ func (l *Layer) Leave() {
 	}
 }
 
-// Drained reports whether a peer has accepted everything that was sent to it.
-func (l *Layer) Drained(rank int) bool {
-	for _, p := range l.ports {
+// Undrained appends to dst the channels on which a peer has not accepted everything that was sent to it, in order. Soon
+// says that an answer is on its way: the peer has not refused a message on one of them.
+func (l *Layer) Undrained(rank int, dst []uint16) (open []uint16, soon bool) {
+	for channel, p := range l.ports {
 		if d := p.pairs[rank]; d != nil && (d.base != d.next || !d.waiting.Empty()) {
-			return false
+			dst = append(dst, channel)
+			soon = soon || d.flow == flowing && d.base != d.next
 		}
 	}
 	for op := l.sends.First(); op != nil; op = op.link.Next() {
 		if op.Peer == rank {
-			return false
+			dst = append(dst, op.port.channel)
 		}
 	}
-	return true
+	slices.Sort(dst)
+	return slices.Compact(dst), soon
 }
 
 // failSends ends the sends to a peer that have not been done.

@@ -137,7 +137,7 @@ func (p *Port) Frozen() bool { return p.freezing.frozen }
 // onFence answers a fence. It refuses an impossible one: a fence that claims fewer messages than have come, or more
 // than can be on their way, or that comes in the middle of a message.
 func (l *Layer) onFence(from int, f wire.Fence) {
-	p := l.ports[f.Channel]
+	p := l.find(f.Channel)
 	if p != nil && p.revoked != nil {
 		p.spread(p.pair(from))
 		return
@@ -163,7 +163,7 @@ func (l *Layer) onFence(from int, f wire.Fence) {
 
 // onFenceAck takes the answer to a fence of ours.
 func (l *Layer) onFenceAck(from int, f wire.FenceAck) {
-	p := l.ports[f.Channel]
+	p := l.find(f.Channel)
 	if p == nil || p.freezing.op == nil || f.Number != p.freezing.number {
 		l.Stats.Dropped++
 		return

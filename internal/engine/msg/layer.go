@@ -17,16 +17,19 @@ type Layer struct {
 	Await func(rank int)
 
 	ports    map[uint16]*Port
-	last     *Port         // the port used last
-	early    int           // ports that peers have written to and that are not open yet
-	sends    list.List[Op] // long messages of ours that have been announced
-	token    uint32        // of the last one
-	fetching list.List[Op] // receives of long messages on their way
-	keeping  []*kept       // that their senders have not confirmed yet
+	last     *Port           // the port used last
+	rests    map[uint16]rest // closed channels; see closed.go
+	closed   []*Port         // ports that are closed and are looked at from time to time
+	early    int             // ports that peers have written to and that are not open yet
+	sends    list.List[Op]   // long messages of ours that have been announced
+	token    uint32          // of the last one
+	fetching list.List[Op]   // receives of long messages on their way
+	keeping  []*kept         // that their senders have not confirmed yet
 	gone     map[int]error
-	rank     int // ours
-	size     int // ranks of the job
-	others   int // ranks besides us that have not gone
+	ending   map[int][]uint16 // of these: ranks of which messages still come, on these channels
+	rank     int              // ours
+	size     int              // ranks of the job
+	others   int              // ranks besides us that have not gone
 	waiting  []*pair
 	timed    bool // some receiver has made us back off
 	done     list.List[Op]
@@ -63,6 +66,7 @@ func NewLayer(rank, size int, queue func(rank int) *link.Queue) *Layer {
 		Await:  func(int) {},
 		ports:  map[uint16]*Port{},
 		gone:   map[int]error{},
+		ending: map[int][]uint16{},
 		rank:   rank,
 		size:   size,
 		others: size - 1,
@@ -84,7 +88,7 @@ func (l *Layer) HasFinished() bool { return !l.done.Empty() }
 // Recv handles one frame from a peer. The frame is borrowed. Bad ones are
 // refused with an error and change nothing.
 func (l *Layer) Recv(now monotime.Time, from int, frame []byte) error {
-	if len(l.gone) > 0 && l.gone[from] != nil { // its program has returned
+	if len(l.gone) > 0 && l.gone[from] != nil && l.ending[from] == nil { // its program has returned
 		l.Stats.Dropped++
 		return nil //nolint:nilerr // the frame is not wrong, but late
 	}
@@ -150,7 +154,7 @@ func (l *Layer) target(channel uint16, from int, seq uint32) *Port {
 
 // port returns the port of a channel that a peer has named, open or not, or nil: too many are not.
 func (l *Layer) port(channel uint16) *Port {
-	p := l.ports[channel]
+	p := l.find(channel)
 	if p == nil && l.early < maxEarly {
 		l.early++
 		p = l.newPort(channel)

@@ -134,7 +134,7 @@ func (p *Port) Fetched(op *Op) {
 
 // rejects ends an offered receive that cannot go on.
 func (p *Port) rejects(op *Op) bool {
-	err := p.layer.gone[op.Offer.From]
+	err := p.isSilent(op.Offer.From)
 	switch {
 	case op.recalled:
 		err = p.freezing.why

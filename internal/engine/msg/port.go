@@ -33,6 +33,7 @@ type Port struct {
 	cfg     Config
 	grows   growth
 	open    bool
+	retired bool                  // listed in layer.closed
 	revoked *failure.RevokedError // the channel is over for good; see revoke.go
 
 	pairs    map[int]*pair
@@ -99,7 +100,7 @@ func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := l.ports[channel]
+	p := l.find(channel)
 	switch {
 	case p == nil:
 		p = l.newPort(channel)
@@ -126,6 +127,7 @@ func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
 		p.deathNotice(rank, l.gone[rank])
 	}
 	p.serveOwed()
+	l.putAway()
 	return p, nil
 }
 
@@ -204,6 +206,8 @@ func (p *Port) Close() {
 		p.turnAway(op.Offer)
 		n.finish(op, why)
 	}
+	n.retire(p)
+	n.putAway()
 }
 
 // Channel returns the port's channel.

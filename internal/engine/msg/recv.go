@@ -12,7 +12,7 @@ func (p *Port) startRecv(op *Op) {
 		return
 	}
 	if op.Peer != Any {
-		if err := p.layer.gone[op.Peer]; err != nil {
+		if err := p.isSilent(op.Peer); err != nil {
 			op.State = Done
 			op.Err = err
 			return

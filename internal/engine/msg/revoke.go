@@ -22,7 +22,7 @@ func (p *Port) Revoke(to []int, by, gone int, reason string) {
 	}
 	p.revoke(&failure.RevokedError{Channel: int(p.channel), By: by, Gone: gone, Reason: reason})
 	for _, rank := range to {
-		if rank != by && p.layer.gone[rank] == nil {
+		if rank != by && p.isSilent(rank) == nil {
 			p.spread(p.pair(rank))
 		}
 	}

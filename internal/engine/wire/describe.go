@@ -72,7 +72,7 @@ type frame struct {
 
 // frames are all types of frames.
 var frames = map[Type]frame{
-	TypeBye: loaded(ParseBye), TypeDone: alone(ParseDone), TypeBeat: alone(ParseBeat),
+	TypeBye: loaded(ParseBye), TypeDone: loaded(ParseDone), TypeBeat: alone(ParseBeat),
 	TypeData: loaded(parseData), TypeAck: alone(ParseAck), TypeNack: alone(ParseNack), TypeGo: alone(ParseGo),
 	TypeRTS: alone(ParseRTS), TypeFetch: alone(ParseFetch), TypePiece: loaded(ParsePiece),
 	TypeFetched: alone(ParseFetched), TypeAckReq: alone(ParseAckReq), TypeSettled: alone(ParseSettled),

@@ -48,6 +48,12 @@ func TestLimits(t *testing.T) {
 			[][]byte{long(Put{}.Append(nil), 1), long(Put{}.Append(nil), MaxPut)},
 			[][]byte{Put{}.Append(nil), long(Put{}.Append(nil), MaxPut+1)},
 		}, {
+			"Done", func(b []byte) error { _, _, err := ParseDone(b); return err },
+			[][]byte{Done{}.Append(nil), Done{More: true}.Append(nil), long(Done{More: true}.Append(nil), 2*MaxOpen)},
+			[][]byte{
+				long(Done{}.Append(nil), 2), long(Done{More: true}.Append(nil), 1), long(Done{More: true}.Append(nil), 2*MaxOpen+2),
+			},
+		}, {
 			"Revoke", func(b []byte) error { _, _, err := ParseRevoke(b); return err },
 			[][]byte{Revoke{}.Append(nil), long(Revoke{}.Append(nil), MaxReason)},
 			[][]byte{long(Revoke{}.Append(nil), MaxReason+1)},

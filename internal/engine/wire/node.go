@@ -22,19 +22,46 @@ func ParseBye(b []byte) (f Bye, payload []byte, err error) {
 	return f, payload, err
 }
 
-// Done says that its sender's program has ended and that everything that it had sent to the receiver has been accepted:
-// only its regions are still there. (PROTOCOL §5)
-type Done struct{}
+// Done says that its sender's program has ended: only its regions are still there, and what it has sent and the receiver
+// has not accepted. With More there is something of that: messages on the channels that the payload names, or accesses
+// to memory. (PROTOCOL §5)
+type Done struct {
+	More bool
+}
 
-func (f *Done) fields(c *codec) *codec { return c.zero(3) }
+// MaxOpen is how many channels a Done names at most.
+const MaxOpen = 16
 
-// Append appends the frame to b.
+func (f *Done) fields(c *codec) *codec { return c.flag(&f.More).zero(2) }
+
+// Append appends the frame's head to b.
 func (f Done) Append(b []byte) []byte { return f.fields(write(b, TypeDone)).b }
 
-// ParseDone parses a DONE frame.
-func ParseDone(b []byte) (f Done, err error) {
-	err = f.fields(read(b, TypeDone)).end()
-	return f, err
+// AppendChannels appends the payload of a Done.
+func AppendChannels(b []byte, channels []uint16) []byte {
+	for _, c := range channels {
+		b = order.AppendUint16(b, c)
+	}
+	return b
+}
+
+// Channels returns the channels of a Done's payload.
+func Channels(payload []byte) (channels []uint16) {
+	for at := 0; at+2 <= len(payload); at += 2 {
+		channels = append(channels, u16(payload, at))
+	}
+	return channels
+}
+
+// ParseDone parses a DONE frame. The payload is part of b.
+func ParseDone(b []byte) (f Done, payload []byte, err error) {
+	c := f.fields(read(b, TypeDone))
+	most := 0
+	if f.More {
+		most = 2 * MaxOpen
+	}
+	payload, err = c.check(len(c.b)%2 == 0).payload(0, most)
+	return f, payload, err
 }
 
 // Beat is a sign of life over a transport that does not tell when a peer is stopped. (PROTOCOL §5)

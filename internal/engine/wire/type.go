@@ -60,7 +60,7 @@ const (
 // HeadSize returns the length of the head of a frame that has a payload, by its first byte; 0 for others.
 func HeadSize(t Type) int {
 	switch t {
-	case TypeBye:
+	case TypeBye, TypeDone:
 		return ByeSize
 	case TypeData:
 		return DataSize
