@@ -34,8 +34,8 @@ func startLabJob(t *testing.T, env []string, args ...string) *labJob {
 	t.Helper()
 	needsLab(t)
 	j := &labJob{t: t, program: filepath.Join(t.TempDir(), "ping")}
-	if b, err := exec.Command("go", "build", "-o", j.program, "../../../examples/ping").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, b)
+	if err := os.Link(program(t, "weft/examples/ping"), j.program); err != nil {
+		t.Fatal(err)
 	}
 	j.lab = netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(2, 1500) })
 	j.cmd = exec.Command(program(t, "weft/cmd/weft"), append([]string{"run", "-n", "2", "-transport", "eth",

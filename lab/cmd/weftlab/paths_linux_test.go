@@ -17,10 +17,7 @@ import (
 // packets get lost in silence; weft info tells.
 func TestNarrowJobs(t *testing.T) {
 	needsLab(t)
-	is := t.TempDir() + "/is"
-	if b, err := exec.Command("go", "build", "-o", is, "../../../examples/nas/is").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, b)
-	}
+	is := program(t, "weft/examples/nas/is")
 	for _, c := range []struct {
 		name  string
 		make  func(hosts, mtu int) (*netlab.Lab, error)

@@ -101,8 +101,8 @@ func TestRecordAndReplay(t *testing.T) {
 	for _, transport := range []string{"shm", "udp"} {
 		t.Setenv("WEFT_RECORD", filepath.Join(t.TempDir(), "tape"))
 		name := os.Getenv("WEFT_RECORD")
-		if _, stderr, status := runWeft(t, "run", "-n", "2", "-transport", transport, "../../../examples/nas/is", "-class",
-			"S"); status != 0 {
+		if _, stderr, status := runWeft(t, "run", "-n", "2", "-transport", transport,
+			program(t, "weft/examples/nas/is"), "-class", "S"); status != 0 {
 			t.Fatal(stderr)
 		}
 		for _, rank := range []string{".0", ".1"} {

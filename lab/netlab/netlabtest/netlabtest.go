@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"sync"
 	"testing"
 
 	"weft/internal/explore"
@@ -22,7 +23,21 @@ func Need(t testing.TB) {
 	if os.Getuid() != 0 {
 		t.Skip("hosts are network namespaces, which only root can make")
 	}
+	if err := tryHosts(); errors.Is(err, os.ErrPermission) {
+		t.Skip(err) // as in a container without privileges
+	} else if err != nil {
+		t.Fatal(err)
+	}
 }
+
+// tryHosts makes two hosts, once, and removes them.
+var tryHosts = sync.OnceValue(func() error {
+	l, err := netlab.Make(2, 1500)
+	if err != nil {
+		return err
+	}
+	return l.Remove()
+})
 
 // AtLength is Need for a test that takes long: such a test runs in rounds of exploration alone.
 func AtLength(t testing.TB) {
@@ -52,9 +67,6 @@ func New(t testing.TB, hosts func() (*netlab.Lab, error)) *netlab.Lab {
 	t.Helper()
 	Need(t)
 	l, err := hosts()
-	if errors.Is(err, os.ErrPermission) {
-		t.Skip(err)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
