@@ -1,7 +1,7 @@
 # Short names for what a change needs; .ci/run is what must hold before it is accepted.
 
 GO ?= go
-PKG ?= ./... ./lab/...
+PKG ?= ./lab/... ./...
 
 .PHONY: build test race fuzz lint explore bench ci
 
