@@ -156,6 +156,17 @@ func testNoAllocation(t *testing.T, cfg *Config) {
 			}
 			return far.Flush(ctx)
 		}},
+		{"updates", func() error {
+			if err := far.Update(8, UpdateXor, word); err != nil {
+				return err
+			}
+			op, err := far.StartUpdate(0, UpdateAddFloat, long[:len(long)&^7])
+			if err != nil {
+				return err
+			}
+			defer op.Free()
+			return errors.Join(op.Wait(ctx), far.Flush(ctx))
+		}},
 		{"fetch-add", func() error {
 			_, err := far.FetchAdd(ctx, 0, 1)
 			return err

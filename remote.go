@@ -103,6 +103,16 @@ func (r *Remote) Size() int { return r.found.Size }
 // and no help from the rank that has it.
 func (r *Remote) Direct() bool { return r.direct != nil }
 
+// Bytes returns the region's memory, if this process has mapped it; else nil. The program may read it, and write to it
+// unless the region is read only. It must not be used when the Remote is not used any more, or after the owner has
+// closed the region.
+func (r *Remote) Bytes() []byte {
+	if r.direct == nil {
+		return nil
+	}
+	return r.direct.Bytes[:r.found.Size:r.found.Size]
+}
+
 // writable returns an error if the region may only be read.
 func (r *Remote) writable() error {
 	if r.found.ReadOnly {
@@ -174,27 +184,28 @@ func (r *Remote) named(err error) error {
 
 // begin checks an operation as far as this rank can, and hands it to the engine.
 func (r *Remote) begin(c *driver.Call, kind rma.Kind, off int, b []byte) error {
-	var err error
-	if kind == rma.Atomic {
-		err = rma.CheckWord(off, r.found.Size)
-	} else {
-		err = failure.CheckRange(off, len(b), r.found.Size)
-	}
-	if err != nil {
-		return err
-	}
 	op := &c.RMA
 	op.Kind = kind
+	if kind != rma.Flush { // the PUT that it reports may be one to another region
+		op.Name = r.name
+	}
+	if err := r.aim(op, off, b); err != nil {
+		return err
+	}
+	r.p.node.Begin(c)
+	return nil
+}
+
+// aim says in an operation which bytes of the region it is for, if these are there.
+func (r *Remote) aim(op *rma.Op, off int, b []byte) error {
 	op.Peer = r.rank
-	op.Name = r.name
 	op.Region = r.found.Region
 	op.Key = r.found.Key
 	op.Off = uint64(off)
 	op.Buf = b
 	op.Lock = r.lock
 	op.Epoch = r.epoch
-	r.p.node.Begin(c)
-	return nil
+	return op.Check(r.found.Size)
 }
 
 // Push writes src at off. It returns when the data is in place and src may be used again. A write
@@ -243,21 +254,11 @@ const MaxPut = wire.MaxPut
 // Put writes up to MaxPut bytes at off. It copies b, and does not wait until the data is in
 // place. Flush waits for that, and returns an error if the rank refused a Put.
 func (r *Remote) Put(off int, b []byte) error {
-	if err := r.writable(); err != nil {
-		return err
-	}
-	if len(b) > MaxPut {
-		return &TooLongError{Size: len(b), Limit: MaxPut, What: "what Put takes"}
-	}
-	r.p.count(r.rank, amt.Put, len(b))
-	if r.direct != nil {
+	if r.direct != nil && len(b) <= MaxPut && !r.found.ReadOnly {
+		r.p.count(r.rank, amt.Put, len(b))
 		return r.write(off, b)
 	}
-	err := failure.CheckRange(off, len(b), r.found.Size)
-	if err == nil {
-		err = r.p.node.Put(r.rank, r.found.Region, r.found.Key, uint64(off), b, r.lock, r.epoch)
-	}
-	return err
+	return r.Update(off, UpdateReplace, b)
 }
 
 // FetchAdd atomically adds delta to the 8-byte word at off, and returns its former value. Off

@@ -31,12 +31,14 @@ const (
 	OpNeighborAllGather
 	OpNeighborAllToAll
 	OpSplit
+	OpWindow // Put, Get and Accumulate, which no other member calls
 	operations
 )
 
 var operationNames = [operations]string{
 	"Send or Recv", "Barrier", "Broadcast", "Reduce", "AllReduce", "Scan", "Exscan", "ReduceScatter", "Gather", "Scatter",
 	"AllGather", "AllToAll", "NeighborAllGather", "NeighborAllToAll", "Split, Dup or Create",
+	"Put, Get or Accumulate",
 }
 
 // String returns the name of the function, such as AllReduce.

@@ -142,6 +142,18 @@ func (c *Comm) has(place int) error {
 	return nil
 }
 
+// places returns the places of the members of a group.
+func (c *Comm) places(g Group) ([]int, error) {
+	all := make([]int, g.n)
+	for i := range all {
+		all[i] = c.group.find(g.at(i))
+	}
+	if i := slices.Index(all, Undefined); i >= 0 {
+		return nil, fmt.Errorf("mpi: rank %d of the job is not in %v: %w", g.at(i), c, weft.ErrNotMember)
+	}
+	return all, nil
+}
+
 // A binding is a context that ends when one of the program's ends, or the communicator is over.
 type binding struct {
 	context.Context

@@ -21,6 +21,8 @@
 //	                Cart, Sub, Graph, Shift, Neighbors; Revoke, Agree, Shrink
 //	messages        Send, Ssend, Rsend, Recv, SendRecv, SendRecvReplace; StartSend, StartSsend, StartRecv
 //	                Probe, TryProbe, MProbe, TryMProbe; WaitAll, WaitAny, WaitSome, TestAll, TestAny, TestSome
+//	one-sided       Window: Put, Get, Accumulate, GetAccumulate, FetchOp, CompareSwap; Shared; Fence, Flush
+//	                Post, Start, Complete, Wait; Lock, LockShared, Unlock, LockAll, UnlockAll
 //	collectives     Barrier, Broadcast, Gather, Scatter, AllGather, AllToAll, and V with buffers for each member
 //	                Reduce, AllReduce, ReduceScatter, Scan, Exscan; NeighborAllGather, NeighborAllToAll
 //

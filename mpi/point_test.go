@@ -292,6 +292,11 @@ func TestNoAllocation(t *testing.T) {
 		err := weft.Local(ctx, 2, func(ctx context.Context, p *weft.Proc) error {
 			c := World(p)
 			x := make([]float64, n)
+			w, err := NewWindow[float64](ctx, c, n)
+			if err != nil {
+				return err
+			}
+			one := Vector(0, 1, 1, 0)
 			other := 1 - c.Rank()
 			round := func() {
 				if c.Rank() == 0 {
@@ -306,6 +311,14 @@ func TestNoAllocation(t *testing.T) {
 				must(AllReduce(ctx, c, x, Sum))
 				must(c.Broadcast(ctx, Of(x), 0))
 				must(c.Barrier(ctx))
+				must(w.Accumulate(ctx, x, other, 0, UpdateSum))
+				must(w.Put(ctx, x[:1], other, 0))
+				must(w.Get(ctx, x, other, 0))
+				must(w.GetAccumulate(ctx, x[:1], x[:1], other, 0, UpdateMax))
+				must(w.PutPart(ctx, Of(x[:1]), other, one))
+				_, err := w.FetchOp(ctx, 1, other, 0, UpdateSum)
+				must(err)
+				must(w.Fence(ctx))
 			}
 			for range 200 {
 				round()

@@ -97,6 +97,20 @@ func (s *Section) misfit(n int) error {
 	return &LengthError{Op: OpPointToPoint, From: -1, Got: n, Want: s.end}
 }
 
+// run returns a run, by its number. There is one.
+func (s *Section) run(k int) run {
+	if s.list != nil {
+		return s.list[k]
+	}
+	at := s.offset
+	for i := len(s.dims) - 1; i >= 0; i-- {
+		d := s.dims[i]
+		at += k % d.count * d.stride
+		k /= d.count
+	}
+	return run{at, s.block}
+}
+
 // each calls f for each run, in order.
 func (s *Section) each(f func(off, n int)) {
 	if s.count == 0 {

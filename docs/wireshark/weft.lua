@@ -22,11 +22,14 @@ local events = {
 }
 -- For what an IPUSH has records (PROTOCOL §10).
 local modes = { [0] = "auto", [1] = "message", [2] = "packets" }
-local operations = { [0] = "add", [1] = "swap", [2] = "compare and swap" }
+local operations = {
+  [0] = "replace", [1] = "add", [2] = "compare and swap", [3] = "multiply", [4] = "and", [5] = "or", [6] = "xor", [7] = "min", [8] = "max",
+  [9] = "min unsigned", [10] = "max unsigned", [11] = "add float", [12] = "multiply float", [13] = "min float", [14] = "max float",
+}
 
 -- The frames: name, length of the head, fields. A field is its name, where it
 -- begins and how many bytes it has; "flag" and a name stand for bit 0 of byte 1,
--- and "code" for all of it; "event" for bytes 2 and 3, and "mode" for byte 14.
+-- and "code" for the byte of the operation; "event" for bytes 2 and 3, and "mode" for byte 14.
 local frames = {
   [0x01] = { "BYE", 4, flag = "failed" },
   [0x02] = { "DONE", 4, flag = "more" },
@@ -48,12 +51,12 @@ local frames = {
   [0x20] = { "ATTACH", 8, { "op", 4, 4 } },
   [0x21] = { "ATTACHED", 32, flag = "read_only", { "status", 2, 2 }, { "op", 4, 4 }, { "region", 8, 4 }, { "mem", 12, 4 },
     { "key", 16, 8 }, { "size", 24, 8 } },
-  [0x22] = { "PUSH", 40, flag = "end_of", { "op", 4, 4 }, { "region", 8, 4 }, { "key", 16, 8 }, { "off", 24, 8 }, { "until", 32, 8 } },
-  [0x23] = { "PUT", 24, { "region", 4, 4 }, { "key", 8, 8 }, { "off", 16, 8 } },
+  [0x22] = { "PUSH", 40, flag = "end_of", code = 2, { "op", 4, 4 }, { "region", 8, 4 }, { "key", 16, 8 }, { "off", 24, 8 }, { "until", 32, 8 } },
+  [0x23] = { "PUT", 24, code = 1, { "region", 4, 4 }, { "key", 8, 8 }, { "off", 16, 8 } },
   [0x24] = { "FLUSH", 8, { "op", 4, 4 } },
   [0x25] = { "PULL", 40, { "op", 4, 4 }, { "region", 8, 4 }, { "key", 16, 8 }, { "off", 24, 8 }, { "n", 32, 8 } },
   [0x26] = { "PULLED", 16, flag = "end_of", { "op", 4, 4 }, { "off", 8, 8 } },
-  [0x27] = { "ATOMIC", 48, code = true, { "op", 4, 4 }, { "region", 8, 4 }, { "key", 16, 8 }, { "off", 24, 8 }, { "a", 32, 8 }, { "b", 40, 8 } },
+  [0x27] = { "ATOMIC", 48, code = 1, { "op", 4, 4 }, { "region", 8, 4 }, { "key", 16, 8 }, { "off", 24, 8 }, { "a", 32, 8 }, { "b", 40, 8 } },
   [0x29] = { "GUARD", 24, { "lock", 8, 8 }, { "epoch", 16, 8 } },
   [0x2a] = { "IPUSH", 48, flag = "end_of", mode = true, { "round", 2, 2 }, { "op", 4, 4 }, { "region", 8, 4 }, { "entry", 12, 2 }, { "key", 16, 8 },
     { "off", 24, 8 }, { "total", 32, 8 }, { "msg_tag", 40, 8 } },
@@ -129,7 +132,7 @@ local function frame(buf, tree)
   tree:add(l.type, buf(0, 1))
   tree:add(l.name, buf(0, 1), spec[1])
   if spec.flag then tree:add(flags[spec.flag], buf(1, 1)) end
-  if spec.code then tree:add(l.code, buf(1, 1)) end
+  if spec.code then tree:add(l.code, buf(spec.code, 1)) end
   if spec.event then
     tree:add(l.event, buf(2, 1))
     tree:add(l.slot, buf(3, 1))

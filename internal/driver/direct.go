@@ -33,19 +33,15 @@ func Direct(mapped *transport.Mapping, size int, op *rma.Op) error {
 // engine would. A reader that polls a word never sees half of it (mem.Copy); longer writes may be seen in part.
 func apply(b []byte, size int, op *rma.Op) error {
 	off := int(op.Off)
-	if op.Kind == rma.Atomic {
-		if err := rma.CheckWord(off, size); err != nil {
-			return err
-		}
-		op.Value = rma.Apply(b, off, op.Code, op.A, op.B)
-		return nil
-	}
-	if err := failure.CheckRange(off, len(op.Buf), size); err != nil {
+	if err := op.Check(size); err != nil {
 		return err
 	}
-	if op.Kind == rma.Push {
-		mem.Copy(b[off:], op.Buf)
-	} else {
+	switch op.Kind {
+	case rma.Atomic:
+		op.Value = rma.Apply(b, off, op.Code, op.A, op.B)
+	case rma.Push:
+		rma.Write(b[off:], op.Code, op.Buf)
+	default:
 		mem.Copy(op.Buf, b[off:off+len(op.Buf)])
 	}
 	return nil

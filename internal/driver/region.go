@@ -49,17 +49,17 @@ func (n *Node) Withdraw(r *rma.Region) {
 	n.flush(n.clock())
 }
 
-// Put writes a few bytes to a peer's region, and does not wait.
-func (n *Node) Put(rank int, region uint32, key, off uint64, b []byte, lock, epoch uint64) error {
+// Put writes a few bytes to a peer's region, or updates a few words of it, and does not wait.
+func (n *Node) Put(op *rma.Op) error {
 	n.enter()
 	defer n.mu.Unlock()
 	if n.life.closing.Load() {
 		return failure.ErrClosed
 	}
-	err := n.eng.Put(rank, region, key, off, b, lock, epoch)
+	err := n.eng.Put(op)
 	n.flush(n.clock())
 	if n.timeline != nil && err == nil {
-		n.noteMoment(timeline.Put, 0, rank, len(b))
+		n.noteMoment(timeline.Put, 0, op.Peer, len(op.Buf))
 	}
 	return err
 }

@@ -9,6 +9,11 @@ import (
 	"weft/internal/mem"
 )
 
+// codes are the updates of words that scenarios name.
+var codes = map[string]wire.Code{
+	"add": wire.CodeAdd, "swap": wire.CodeSwap, "cas": wire.CodeCompareSwap, "xor": wire.CodeXor, "fadd": wire.CodeAddFloat,
+}
+
 // memory runs a command on regions.
 func (s *scenario) memory(rank int) {
 	e := s.engines[rank]
@@ -23,6 +28,10 @@ func (s *scenario) memory(rank int) {
 	if epoch := s.number("epoch", 0); epoch != 0 {
 		op.Lock = coord.LockID("L")
 		op.Epoch = uint64(epoch)
+	}
+	var code string
+	if s.d.MaybeScanArgs(s.t, "code", &code) {
+		op.Code = codes[code]
 	}
 	bytes := make([]byte, s.number("size", 8))
 	for i := range bytes {
@@ -43,7 +52,8 @@ func (s *scenario) memory(rank int) {
 		s.say("% x", s.regions[rank][op.Off:][:len(bytes)])
 		return
 	case "put":
-		if err := e.RMA.Put(to, op.Region, op.Key, op.Off, bytes, op.Lock, op.Epoch); err != nil {
+		op.Buf = bytes
+		if err := e.RMA.Put(op); err != nil {
 			s.say("%v", err)
 		}
 		return
@@ -60,7 +70,7 @@ func (s *scenario) memory(rank int) {
 		op.Kind = rma.Flush
 	case "add", "swap", "cas":
 		op.Kind = rma.Atomic
-		op.Code = map[string]wire.Code{"add": wire.CodeAdd, "swap": wire.CodeSwap, "cas": wire.CodeCompareSwap}[s.d.Cmd]
+		op.Code = codes[s.d.Cmd]
 	default:
 		s.t.Fatalf("%s: unknown command %q", s.d.Pos, s.d.Cmd)
 	}

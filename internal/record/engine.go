@@ -282,13 +282,13 @@ func (e *Engine) CancelAccess(op *rma.Op) (unknown bool) {
 	return unknown
 }
 
-// Put writes a few bytes to a peer's region.
-func (e *Engine) Put(rank int, region uint32, key, off uint64, b []byte, lock, epoch uint64) error {
+// Put writes a few bytes to a peer's region, or updates a few words of it.
+func (e *Engine) Put(op *rma.Op) error {
 	if e.tape != nil {
-		a := &Access{Key: key, Off: off, Lock: lock, Epoch: epoch}
-		e.tape.note(Input{Do: "put", Rank: rank, Region: region, N: len(b), RMA: a})
+		a := &Access{Code: uint8(op.Code), Key: op.Key, Off: op.Off, Lock: op.Lock, Epoch: op.Epoch}
+		e.tape.note(Input{Do: "put", Rank: op.Peer, Region: op.Region, N: len(op.Buf), RMA: a})
 	}
-	return e.RMA.Put(rank, region, key, off, b, lock, epoch)
+	return e.RMA.Put(op)
 }
 
 // Expose makes memory of this process reachable.

@@ -36,7 +36,7 @@ func (it *item) cut(room int) []byte {
 	piece := it.payload[it.sent:]
 	last := len(piece) <= room
 	if !last {
-		piece = piece[:room]
+		piece = piece[:room-room%wire.Grain(head)]
 	}
 	wire.SetOffset(head, it.offset+uint64(it.sent), last)
 	return piece

@@ -6,11 +6,24 @@ import (
 )
 
 // CheckWord returns an error unless off is that of an aligned word within size.
-func CheckWord(off, size int) error {
-	if off&7 != 0 {
+func CheckWord(off, size int) error { return checkWords(off, 8, size) }
+
+// Check returns an error unless an operation lies within a region of some size, aligned if it is one on words.
+func (op *Op) Check(size int) error {
+	switch {
+	case op.Kind == Atomic:
+		return CheckWord(int(op.Off), size)
+	case op.Kind == Push && op.Code != wire.CodeSwap:
+		return checkWords(int(op.Off), len(op.Buf), size)
+	}
+	return failure.CheckRange(int(op.Off), len(op.Buf), size)
+}
+
+func checkWords(off, n, size int) error {
+	if (off|n)&7 != 0 {
 		return &failure.MisalignedError{Off: off}
 	}
-	return failure.CheckRange(off, 8, size)
+	return failure.CheckRange(off, n, size)
 }
 
 // refusal turns a target's status into an error.
@@ -22,7 +35,7 @@ func refusal(op *Op, s wire.Status) error {
 		return &failure.MailboxError{Rank: op.Peer, Len: len(op.Buf), Err: condition(s)}
 	case s == wire.StatusBounds && op.Kind != Flush:
 		return &failure.BoundsError{Off: int(op.Off), Len: max(len(op.Buf), 1), Size: -1}
-	case s == wire.StatusMisaligned:
+	case s == wire.StatusMisaligned && op.Kind != Flush:
 		return &failure.MisalignedError{Off: int(op.Off)}
 	}
 	// Of a Flush the status may be that of a PUT before it, of which nothing is known here.
@@ -34,6 +47,8 @@ func condition(s wire.Status) error {
 	switch s {
 	case wire.StatusBounds:
 		return failure.ErrBounds
+	case wire.StatusMisaligned:
+		return failure.ErrMisaligned
 	case wire.StatusKey:
 		return failure.ErrKey
 	case wire.StatusReadOnly:

@@ -59,7 +59,10 @@ func (l *Layer) begin(p *peer, op *Op) {
 	case Attach:
 		q.Push(wire.Attach{Op: op.id}.Append(q.Head()), []byte(op.Name), true)
 	case Push:
-		f := wire.Push{End: true, Op: op.id, Region: op.Region, Key: op.Key, Off: op.Off, Limit: op.Off + uint64(len(op.Buf))}
+		f := wire.Push{
+			End: true, Code: op.Code, Op: op.id, Region: op.Region, Key: op.Key, Off: op.Off,
+			Limit: op.Off + uint64(len(op.Buf)),
+		}
 		q.Push(f.Append(q.Head()), op.Buf, true)
 	case Pull:
 		f := wire.Pull{Op: op.id, Region: op.Region, Key: op.Key, Off: op.Off, N: uint64(len(op.Buf))}
@@ -74,18 +77,18 @@ func (l *Layer) begin(p *peer, op *Op) {
 	}
 }
 
-// Put writes a few bytes, which are copied; it has no answer of its own. The
-// next Flush reports if it was refused. Lock and epoch are those of an Op.
-func (l *Layer) Put(rank int, region uint32, key, off uint64, b []byte, lock, epoch uint64) error {
-	if err := l.gone[rank]; err != nil {
+// Put writes a few bytes, which are copied, or updates a few words; it has no answer of its own. The next Flush reports
+// if it was refused. Of an operation it takes Peer, Region, Key, Off, Buf, Code, Lock and Epoch.
+func (l *Layer) Put(op *Op) error {
+	if err := l.gone[op.Peer]; err != nil {
 		return err
 	}
-	p := l.peer(rank)
-	p.declare(lock, epoch)
+	p := l.peer(op.Peer)
+	p.declare(op.Lock, op.Epoch)
 	q := p.q
 	q.Counts.Sent.Accesses++
-	head := wire.Put{Region: region, Key: key, Off: off}.Append(q.Head())
-	q.Push(append(head, b...), nil, true)
+	head := wire.Put{Code: op.Code, Region: op.Region, Key: op.Key, Off: op.Off}.Append(q.Head())
+	q.Push(append(head, op.Buf...), nil, true)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package rma
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -21,6 +22,7 @@ type access struct {
 
 func newAccess(t *testing.T, size int) *access {
 	a := &access{t: t, rigs: [2]*rig{newRig(t), newRig(t)}, open: map[*Op]func(){}}
+	a.rigs[0].room = 77
 	a.memory = mem.Aligned(size)
 	a.model = mem.Aligned(size)
 	if _, err := a.rigs[1].layer.Expose("r", a.memory, 0, false, 0, nil); err != nil {
@@ -70,14 +72,16 @@ func (a *access) write(rand *rand.Rand) {
 	off := 8 * rand.IntN(len(a.model)/8)
 	n := 1 + rand.IntN(min(len(a.model)-off, 200))
 	b := bytes.Repeat([]byte{byte(rand.IntN(255))}, n)
-	switch rand.IntN(3) {
+	switch rand.IntN(4) {
+	case 3:
+		a.update(rand, off)
 	case 0:
 		copy(a.model[off:], b)
 		a.start(&Op{Kind: Push, Peer: 1, Off: uint64(off), Buf: b}, func() {})
 	case 1:
 		b = b[:min(n, 32)]
 		copy(a.model[off:], b)
-		if err := a.rigs[0].layer.Put(1, a.found.Region, a.found.Key, uint64(off), b, 0, 0); err != nil {
+		if err := a.put(&Op{Off: uint64(off), Buf: b}); err != nil {
 			a.t.Fatal(err)
 		}
 	default:
@@ -88,6 +92,68 @@ func (a *access) write(rand *rand.Rand) {
 				a.t.Errorf("an addition at %d has seen %d, want %d", off, op.Value, want)
 			}
 		})
+	}
+}
+
+func (a *access) put(op *Op) error {
+	op.Peer = 1
+	op.Region = a.found.Region
+	op.Key = a.found.Key
+	return a.rigs[0].layer.Put(op)
+}
+
+// update begins a random update of some words: one at a time, a few, or more than one packet holds.
+func (a *access) update(rand *rand.Rand, off int) {
+	code := wire.Code(rand.IntN(int(wire.CodeMaxFloat) + 1))
+	words := mem.Aligned(8 * (1 + rand.IntN(min((len(a.model)-off)/8, 30))))
+	for i := range words {
+		words[i] = byte(rand.Uint32())
+	}
+	if code == wire.CodeCompareSwap || rand.IntN(2) == 0 {
+		op := &Op{Kind: Atomic, Peer: 1, Off: uint64(off), Code: code, A: mem.Load64(a.model, off), B: rand.Uint64()}
+		if rand.IntN(2) == 0 {
+			op.A = mem.Load64(words, 0)
+		}
+		want := Apply(a.model, off, code, op.A, op.B)
+		a.start(op, func() {
+			if op.Value != want {
+				a.t.Errorf("operation %d at %d has seen %d, want %d", code, off, op.Value, want)
+			}
+		})
+		return
+	}
+	Write(a.model[off:], code, words)
+	if len(words) > wire.MaxPut {
+		a.start(&Op{Kind: Push, Peer: 1, Off: uint64(off), Code: code, Buf: words}, func() {})
+	} else if err := a.put(&Op{Off: uint64(off), Code: code, Buf: words}); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// TestApply: what each operation makes of a word, and that it returns what was there.
+func TestApply(t *testing.T) {
+	minus := func(n int64) uint64 { return uint64(-n) }
+	float := math.Float64bits
+	for _, c := range []struct {
+		code       wire.Code
+		v, a, want uint64
+	}{
+		{wire.CodeSwap, 5, 6, 6}, {wire.CodeAdd, 5, 6, 11}, {wire.CodeAdd, 5, minus(6), minus(1)}, {wire.CodeMul, 5, 6, 30},
+		{wire.CodeCompareSwap, 5, 5, 99}, {wire.CodeCompareSwap, 5, 6, 5},
+		{wire.CodeAnd, 6, 3, 2}, {wire.CodeOr, 6, 3, 7}, {wire.CodeXor, 6, 3, 5},
+		{wire.CodeMin, 5, minus(6), minus(6)}, {wire.CodeMax, 5, minus(6), 5},
+		{wire.CodeMinUnsigned, 5, minus(6), 5}, {wire.CodeMaxUnsigned, 5, minus(6), minus(6)},
+		{wire.CodeAddFloat, float(1.5), float(-4), float(-2.5)}, {wire.CodeMulFloat, float(1.5), float(-4), float(-6)},
+		{wire.CodeMinFloat, float(1.5), float(-4), float(-4)}, {wire.CodeMaxFloat, float(1.5), float(-4), float(1.5)},
+	} {
+		b := mem.Aligned(24)
+		mem.Store64(b, 8, c.v)
+		if seen := Apply(b, 8, c.code, c.a, 99); seen != c.v || mem.Load64(b, 8) != c.want {
+			t.Errorf("operation %d of %d on %d has seen %d, and left %d", c.code, c.a, c.v, seen, mem.Load64(b, 8))
+		}
+		if mem.Load64(b, 0) != 0 || mem.Load64(b, 16) != 0 {
+			t.Errorf("operation %d has changed a neighbour", c.code)
+		}
 	}
 }
 

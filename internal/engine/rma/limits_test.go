@@ -192,7 +192,8 @@ func TestBounds(t *testing.T) {
 		{0, 8, nil}, {8, 16, nil}, {8, 15, failure.ErrBounds}, {4, 16, failure.ErrMisaligned},
 		{1, 16, failure.ErrMisaligned}, {-8, 16, failure.ErrBounds},
 	} {
-		if err := CheckWord(c.off, c.size); !errors.Is(err, c.want) {
+		update := Op{Kind: Push, Off: uint64(c.off), Code: wire.CodeAdd, Buf: make([]byte, 8)}
+		if err := errors.Join(CheckWord(c.off, c.size), update.Check(c.size)); !errors.Is(err, c.want) {
 			t.Errorf("a word at %d of %d: %v", c.off, c.size, err)
 		}
 	}

@@ -11,9 +11,9 @@ type Kind uint8
 // The kinds of operations.
 const (
 	Attach Kind = iota // find the region called Name at Peer
-	Push               // write Buf at Off
+	Push               // write Buf at Off, or update the words there by Code with those of Buf
 	Pull               // read into Buf from Off
-	Atomic             // update the 8 bytes at Off by Code with A and B
+	Atomic             // update the word at Off by Code with A and B
 	Flush              // wait until everything before has been done
 	IPush              // put Buf, from Off on, into the mailbox Region, with the tag A
 	Await              // wait until something has arrived in our mailbox Region

@@ -12,11 +12,12 @@ import (
 type rig struct {
 	t      testing.TB
 	layer  *Layer
+	room   int // bytes of a packet
 	queues map[int]*link.Queue
 }
 
 func newRig(t testing.TB) *rig {
-	r := &rig{t: t, queues: map[int]*link.Queue{}}
+	r := &rig{t: t, room: 1 << 16, queues: map[int]*link.Queue{}}
 	r.layer = NewLayer(func(rank int) *link.Queue {
 		if r.queues[rank] == nil {
 			r.queues[rank] = link.NewQueue(rank, new(link.Active))
@@ -30,7 +31,7 @@ func newRig(t testing.TB) *rig {
 // take returns the frames for a rank, which have been sent then, and how many of them wake it.
 func (r *rig) take(rank int) (frames [][]byte, wake int) {
 	for q := r.queues[rank]; q != nil; {
-		head, payload, urgent, ok := q.Next(1<<16, true)
+		head, payload, urgent, ok := q.Next(r.room, true)
 		if !ok {
 			break
 		}

@@ -7,7 +7,6 @@ import (
 	"weft/failure"
 	"weft/internal/engine/wire"
 	"weft/internal/mailbox"
-	"weft/internal/mem"
 )
 
 // A Region is memory of this process that others may reach.
@@ -229,6 +228,9 @@ func (l *Layer) onPush(p *peer, f wire.Push, payload []byte) {
 	if s == wire.StatusOK && (f.Limit > uint64(len(r.Bytes)) || f.Off+uint64(len(payload)) > f.Limit) {
 		s = wire.StatusBounds
 	}
+	if s == wire.StatusOK {
+		s = aligned(f.Code, f.Off, payload)
+	}
 	if s != wire.StatusOK {
 		if p.failedPush != f.Op {
 			p.failedPush = f.Op
@@ -236,22 +238,33 @@ func (l *Layer) onPush(p *peer, f wire.Push, payload []byte) {
 		}
 		return
 	}
-	mem.Copy(r.Bytes[f.Off:], payload)
+	Write(r.Bytes[f.Off:], f.Code, payload)
 	if f.End {
 		p.result(f.Op, wire.StatusOK, 0)
 	}
 }
 
-// onPut writes a PUT. A refusal is told by the answer to the next FLUSH. (PROTOCOL §4)
+// onPut carries out a PUT. A refusal is told by the answer to the next FLUSH. (PROTOCOL §4)
 func (l *Layer) onPut(p *peer, f wire.Put, payload []byte) {
 	r, s := l.check(p, f.Region, f.Key, f.Off, uint64(len(payload)), true)
+	if s == wire.StatusOK {
+		s = aligned(f.Code, f.Off, payload)
+	}
 	if s != wire.StatusOK {
 		if p.failedPut == wire.StatusOK {
 			p.failedPut = s
 		}
 		return
 	}
-	mem.Copy(r.Bytes[f.Off:], payload)
+	Write(r.Bytes[f.Off:], f.Code, payload)
+}
+
+// aligned returns StatusMisaligned if bytes are to update words, and are none.
+func aligned(code wire.Code, off uint64, b []byte) wire.Status {
+	if code != wire.CodeSwap && (off|uint64(len(b)))&7 != 0 {
+		return wire.StatusMisaligned
+	}
+	return wire.StatusOK
 }
 
 // onPull answers with the memory as it is when each packet leaves. (PROTOCOL §4)
@@ -275,22 +288,4 @@ func (l *Layer) onAtomic(p *peer, f wire.Atomic) {
 		return
 	}
 	p.result(f.Op, s, Apply(r.Bytes, int(f.Off), f.Code, f.A, f.B))
-}
-
-// Apply executes an atomic operation on the word at off, and returns what was
-// there before. Bounds and alignment have been checked.
-func Apply(b []byte, off int, code wire.Code, a, c uint64) uint64 {
-	switch code {
-	case wire.CodeAdd:
-		return mem.Add64(b, off, a) - a
-	case wire.CodeSwap:
-		return mem.Swap64(b, off, a)
-	default:
-		for {
-			seen := mem.Load64(b, off)
-			if seen != a || mem.CompareAndSwap64(b, off, a, c) {
-				return seen
-			}
-		}
-	}
 }

@@ -45,8 +45,19 @@ func TestLimits(t *testing.T) {
 			[][]byte{event(0), event(eventEnd), long(event(1), 1)},
 		}, {
 			"Put", func(b []byte) error { _, _, err := ParsePut(b); return err },
-			[][]byte{long(Put{}.Append(nil), 1), long(Put{}.Append(nil), MaxPut)},
-			[][]byte{Put{}.Append(nil), long(Put{}.Append(nil), MaxPut+1)},
+			[][]byte{long(Put{}.Append(nil), 1), long(Put{Code: codeEnd - 1}.Append(nil), MaxPut)},
+			[][]byte{
+				Put{}.Append(nil), long(Put{}.Append(nil), MaxPut+1), long(Put{Code: codeEnd}.Append(nil), 8),
+				long(Put{Code: CodeCompareSwap}.Append(nil), 8),
+			},
+		}, {
+			"Push", func(b []byte) error { _, _, err := ParsePush(b); return err },
+			[][]byte{long(Push{Code: codeEnd - 1}.Append(nil), 8)},
+			[][]byte{Push{Code: codeEnd}.Append(nil), Push{Code: CodeCompareSwap}.Append(nil)},
+		}, {
+			"Atomic", func(b []byte) error { _, err := ParseAtomic(b); return err },
+			[][]byte{Atomic{Code: codeEnd - 1}.Append(nil)},
+			[][]byte{Atomic{Code: codeEnd}.Append(nil)},
 		}, {
 			"Done", func(b []byte) error { _, _, err := ParseDone(b); return err },
 			[][]byte{Done{}.Append(nil), Done{More: true}.Append(nil), long(Done{More: true}.Append(nil), 2*MaxOpen)},

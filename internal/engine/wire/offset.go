@@ -32,6 +32,15 @@ func SetOffset(head []byte, off uint64, last bool) {
 	}
 }
 
+// Grain returns of what number of bytes the pieces must be multiples into which a frame is cut: those of a PUSH that
+// updates words are words.
+func Grain(head []byte) int {
+	if Type(head[0]) == TypePush && Code(head[2]).combines() {
+		return 8
+	}
+	return 1
+}
+
 // ID returns the operation number or token of a frame that has one in bytes 4
 // to 7, as all frames that may be cut do.
 func ID(head []byte) uint32 {

@@ -44,10 +44,11 @@ func ParseAttached(b []byte) (f Attached, err error) {
 	return f, err
 }
 
-// Push is one packet of a write. Limit is the offset at which the whole write
+// Push is one packet of a write, or of an update of each word by Code. Limit is the offset at which the whole write
 // ends, so that one that leaves the region is refused before it has begun. (PROTOCOL §4)
 type Push struct {
 	End             bool
+	Code            Code
 	Op, Region      uint32
 	Key, Off, Limit uint64
 }
@@ -55,6 +56,7 @@ type Push struct {
 // Append appends the frame's head to b.
 func (f Push) Append(b []byte) []byte {
 	b, h := head(b, PushSize, TypePush, f.End)
+	h[2] = byte(f.Code)
 	order.PutUint32(h[4:], f.Op)
 	order.PutUint32(h[8:], f.Region)
 	order.PutUint64(h[16:], f.Key)
@@ -69,7 +71,8 @@ func ParsePush(b []byte) (f Push, payload []byte, err error) {
 	if err != nil {
 		return f, nil, err
 	}
-	if u16(b, 2) != 0 || u32(b, 12) != 0 {
+	f.Code = Code(b[2])
+	if !f.Code.ofMany() || b[3] != 0 || u32(b, 12) != 0 {
 		return f, nil, ErrField
 	}
 	f.Op = u32(b, 4)
@@ -80,20 +83,24 @@ func ParsePush(b []byte) (f Push, payload []byte, err error) {
 	return f, b[PushSize:], nil
 }
 
-// Put writes up to MaxPut bytes, which are its payload, without an answer. (PROTOCOL §4)
+// Put writes up to MaxPut bytes, which are its payload, or updates words by Code, without an answer. (PROTOCOL §4)
 type Put struct {
+	Code     Code
 	Region   uint32
 	Key, Off uint64
 }
 
-func (f *Put) fields(c *codec) *codec { return c.zero(3).u32(&f.Region).u64(&f.Key, &f.Off) }
+func (f *Put) fields(c *codec) *codec {
+	return c.u8((*uint8)(&f.Code)).zero(2).u32(&f.Region).u64(&f.Key, &f.Off)
+}
 
 // Append appends the frame's head to b.
 func (f Put) Append(b []byte) []byte { return f.fields(write(b, TypePut)).b }
 
 // ParsePut parses a PUT frame. The payload is part of b.
 func ParsePut(b []byte) (f Put, payload []byte, err error) {
-	payload, err = f.fields(read(b, TypePut)).payload(1, MaxPut)
+	c := f.fields(read(b, TypePut))
+	payload, err = c.check(f.Code.ofMany()).payload(1, MaxPut)
 	return f, payload, err
 }
 
@@ -162,7 +169,7 @@ func ParsePulled(b []byte) (f Pulled, payload []byte, err error) {
 	return f, b[PulledSize:], nil
 }
 
-// Atomic updates the word at Off by Code: adds A, writes A, or writes B if it was A. (PROTOCOL §4)
+// Atomic updates the word at Off by Code with A; CodeCompareSwap writes B if it was A. (PROTOCOL §4)
 type Atomic struct {
 	Code           Code
 	Op, Region     uint32

@@ -104,13 +104,32 @@ const (
 	statusEnd
 )
 
-// Code says what an ATOMIC does.
+// Code says what an operation does with an 8-byte word: an ATOMIC with one, a PUSH and a PUT with each word of their
+// payload.
 type Code uint8
 
-// The values of Code.
+// The values of Code. CodeMin and CodeMax are those of signed integers.
 const (
-	CodeAdd Code = iota
-	CodeSwap
-	CodeCompareSwap
+	CodeSwap Code = iota // which writes: a PUSH or PUT any number of bytes
+	CodeAdd
+	CodeCompareSwap // only of an ATOMIC
+	CodeMul
+	CodeAnd
+	CodeOr
+	CodeXor
+	CodeMin
+	CodeMax
+	CodeMinUnsigned
+	CodeMaxUnsigned
+	CodeAddFloat
+	CodeMulFloat
+	CodeMinFloat
+	CodeMaxFloat
 	codeEnd
 )
+
+// combines reports whether a PUSH or PUT of the code combines what is there with words.
+func (c Code) combines() bool { return c != CodeSwap }
+
+// ofMany reports whether a PUSH or PUT may have the code.
+func (c Code) ofMany() bool { return c < codeEnd && c != CodeCompareSwap }

@@ -82,8 +82,8 @@ var samples = []sample{
 	with(Revoke{Channel: 3, By: 4, Gone: Nobody}, "why", ParseRevoke),
 	bare(Fence{Channel: 3, Number: 4, Seq: 1 << 31}, ParseFence),
 	bare(FenceAck{Channel: 3, Number: 4, Ack: 1 << 31, Room: 5}, ParseFenceAck),
-	with(Push{End: true, Op: 1, Region: 2, Key: 3, Off: 4, Limit: 10}, "pushed", ParsePush),
-	with(Put{Region: 1, Key: 2, Off: 3}, "put", ParsePut),
+	with(Push{End: true, Code: CodeMaxFloat, Op: 1, Region: 2, Key: 3, Off: 4, Limit: 10}, "pushed", ParsePush),
+	with(Put{Code: CodeAdd, Region: 1, Key: 2, Off: 3}, "put", ParsePut),
 	with(Pulled{End: true, Op: 1, Off: 4}, "pulled", ParsePulled),
 }
 

@@ -74,7 +74,9 @@ func (p *player) make(in *record.Input) error {
 		if err != nil {
 			return err
 		}
-		_ = rm.Put(in.Rank, in.Region, a.Key, a.Off, b, a.Lock, a.Epoch)
+		_ = rm.Put(&rma.Op{
+			Peer: in.Rank, Region: in.Region, Key: a.Key, Off: a.Off, Buf: b, Code: wire.Code(a.Code), Lock: a.Lock, Epoch: a.Epoch,
+		})
 	default:
 		return record.ErrDamaged
 	}
