@@ -41,9 +41,16 @@ func (s *Signal) Wait(ctx context.Context) error { return s.wait(ctx) }
 
 // WaitFor is Wait, and weft ps shows the wait in the words of what, such as "the answer of rank 3".
 func (s *Signal) WaitFor(ctx context.Context, what string) error {
-	w := s.in.Waits.Begin("signal", what, s.in.Node.Now())
-	defer s.in.Waits.End(w)
+	defer show(s.in, what)()
 	return s.wait(ctx)
+}
+
+// ShowWait has weft ps show a wait in the words of what, until done is called.
+func ShowWait(p *weft.Proc, what string) (done func()) { return show(inside.OfProc(p), what) }
+
+func show(in inside.Proc, what string) (done func()) {
+	w := in.Waits.Begin("signal", what, in.Node.Now())
+	return func() { in.Waits.End(w) }
 }
 
 func (s *Signal) wait(ctx context.Context) error {

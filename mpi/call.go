@@ -215,15 +215,26 @@ func (c *Comm) missed(place int, h *header) bool {
 // compare returns an error unless the member rank has called what this member has, and its message has as many bytes as
 // the buffer for it.
 func (k *call) compare(rank int, theirs *header, bytes int, into *Buffer) error {
-	mine := &k.head
-	switch {
-	case mine.op != theirs.op || mine.root != theirs.root || into.kind != theirs.kind || into.size != int(theirs.size) ||
-		(mine.length == vary) != (theirs.length == vary):
-		return &MismatchError{Rank: rank, Mine: k.public(), Theirs: publicCall(theirs)}
-	case mine.length != theirs.length:
-		return &LengthError{mine.op, rank, int(theirs.length), int(mine.length)}
-	case bytes != into.bytes():
+	mine := k.head
+	mine.kind = into.kind
+	mine.size = uint32(into.size)
+	if err := mine.differs(rank, theirs); err != nil {
+		return err
+	}
+	if bytes != into.bytes() {
 		return &LengthError{mine.op, rank, bytes / max(into.size, 1), into.count()}
+	}
+	return nil
+}
+
+// differs returns an error unless the member rank has called what this member has.
+func (h *header) differs(rank int, theirs *header) error {
+	switch {
+	case h.op != theirs.op || h.root != theirs.root || h.kind != theirs.kind || h.size != theirs.size ||
+		(h.length == vary) != (theirs.length == vary):
+		return &MismatchError{Rank: rank, Mine: publicCall(h), Theirs: publicCall(theirs)}
+	case h.length != theirs.length:
+		return &LengthError{h.op, rank, int(theirs.length), int(h.length)}
 	}
 	return nil
 }

@@ -47,7 +47,9 @@
 // A header with the operation, its number, its root, the type and the length goes ahead of every message, so calls that
 // do not belong together are found by the first message. Members that are through before such a message arrives learn
 // of it in their next call, or in Free. Members that wait for each other, because each takes another one for the root,
-// send nothing that could be compared: they wait until their contexts end, and the command weft ps shows them.
+// send nothing that could be compared: after a second or two one asks the other what it has called, and both get the
+// error. If one has called an operation too often, the others may still call it, so the member goes on waiting. The
+// command weft ps shows what the member that it waits for has called last, and so does the error when its context ends.
 //
 // # Surviving deaths
 //

@@ -116,3 +116,34 @@ func TestMismatch(t *testing.T) {
 		})
 	}
 }
+
+// TestRootsWait: members that take each other for the root send nothing that could be compared, and learn of it all the
+// same; and a member that waits in one operation too many is told how far the others are.
+func TestRootsWait(t *testing.T) {
+	_, err := weft.Simulate(t.Context(), weft.Cluster{Ranks: 3, Loss: 0.01}, func(ctx context.Context, p *weft.Proc) error {
+		gs, err := groups(ctx, p, 2)
+		if err != nil {
+			return err
+		}
+		err = gs[0].Broadcast(ctx, Of([]int{1}), (p.Rank()+1)%3)
+		var e *MismatchError
+		if !errors.As(err, &e) && !errors.Is(err, weft.ErrRevoked) || !strings.Contains(err.Error(), "with root") {
+			return fmt.Errorf("rank %d: %v", p.Rank(), err)
+		}
+		if err := errors.Join(gs[1].Barrier(ctx), gs[1].Barrier(ctx)); err != nil {
+			return err
+		}
+		if p.Rank() == 2 {
+			brief, cancel := context.WithCancel(ctx)
+			p.Go(func() { _ = p.Sleep(ctx, 10*inquiryPeriod); cancel() })
+			err := AllReduce(brief, gs[1], []int{1}, Sum)
+			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "has called nothing behind Barrier (operation 2)") {
+				return fmt.Errorf("one operation too many: %v", err)
+			}
+		}
+		return p.Barrier("end", nil).Wait(ctx)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -16,10 +16,12 @@ import (
 //
 //	offset  field
 //	0       communicator, 8 bytes
-//	8       what: an agreement's message, a revocation, or the news that a rank has gone
+//	8       what: an agreement's message, a revocation, the news that a rank has gone, a question what the receiver has
+//	        called, or the answer that the sender has not come so far
 //	9       of a revocation: the rank that has gone, or -1; of the news: which rank; 4 bytes
 //	13      of a revocation: the rank that revoked, 4 bytes
-//	17      the agreement's message, or the reason in words
+//	17      the agreement's message; the reason in words; or the header of an operation: that in which the sender waits
+//	        for the receiver, or the last one that the sender has called
 type notice struct {
 	comm     uint64
 	what     byte
@@ -33,6 +35,8 @@ const (
 	noticeAgree byte = iota
 	noticeRevoke
 	noticeGone // of a rank to itself
+	noticeAsk
+	noticeBehind
 )
 
 const noticeSize = 17
@@ -101,6 +105,10 @@ func (w *world) hear(n notice) {
 	case !member:
 	case n.what == noticeRevoke:
 		c.revoke(&RevokedError{Comm: c.String(), By: int(n.by), Gone: int(n.rank), Reason: printable(n.rest)})
+	case n.what == noticeAsk:
+		c.asked(n.from, n.rest)
+	case n.what == noticeBehind:
+		c.behind(n.from, n.rest)
 	}
 	w.unlock()
 	if member && n.what == noticeAgree {
@@ -182,8 +190,11 @@ func (c *Comm) tell(place int) {
 	e := c.revoked.(*RevokedError)
 	n := notice{comm: c.id, what: noticeRevoke, rank: int32(e.Gone), by: int32(e.By)}
 	n.rest = []byte(e.Reason[:min(len(e.Reason), maxReason)])
-	w := c.w
-	rank := c.group.at(place)
+	c.w.notify(c.group.at(place), n)
+}
+
+// notify sends a notice to a rank of the job. The lock is held.
+func (w *world) notify(rank int, n notice) {
 	w.later(func() {
 		op, err := w.notices.StartSend(rank, n.append(nil))
 		if err == nil && !op.Done() {

@@ -39,6 +39,10 @@ type receive struct {
 	got    message // whose elements are to be fetched, or have been taken
 	err    error
 	wake   *extend.Signal // the state has changed, or the channel is to be driven
+
+	looks  int    // of inquire at it
+	behind string // what its source has said
+	shown  func() // ends that weft ps shows the wait, or nil
 }
 
 // A state is how far a receive has come.
@@ -79,6 +83,7 @@ func (w *world) get(c *Comm, source int, key, mask uint64) *receive {
 // put takes a receive back. The lock is held.
 func (w *world) put(r *receive) {
 	r.wake.Reset() // the goroutine that waited has returned
+	r.unshow()
 	*r = receive{wake: r.wake}
 	w.spare = append(w.spare, r)
 }
@@ -178,6 +183,10 @@ func (w *world) giveBack(c *Comm, place int, m *message) {
 // The lock is held, but not while the goroutine sleeps.
 func (w *world) wait(ctx context.Context, r *receive) error {
 	w.waiting = append(w.waiting, r)
+	if r.want != nil && !w.inquiring {
+		w.inquiring = true
+		w.later(func() { w.p.Go(w.inquire) })
+	}
 	b := r.c.bind(ctx)
 	defer w.leave(r, b)
 	for r.state == waiting {
@@ -258,8 +267,11 @@ func (r *receive) givenUp(err error) error {
 	if errors.As(err, &w) { // of the channel, or of the signal
 		err = w.Err
 	}
-	return &weft.WaitError{Doing: r.doing(), Knows: fmt.Sprintf("messages that no receive has taken: %d",
-		r.c.q.Unexpected()), Err: err}
+	knows := r.behind
+	if knows == "" {
+		knows = fmt.Sprintf("messages that no receive has taken: %d", r.c.q.Unexpected())
+	}
+	return &weft.WaitError{Doing: r.doing(), Knows: knows, Err: err}
 }
 
 // failure returns the error of a receive that has ended. A departure is wrapped with a description of the receive.

@@ -46,6 +46,7 @@ type world struct {
 	waiting   []*receive // the receives for which goroutines are in wait
 	probes    []*receive // of these, the probes
 	watching  []*receive // likewise, that end when any other one does
+	inquiring bool       // inquire runs
 	spare     []*receive // not in use
 	todo      []func()   // what is to be done without the lock
 	bodies    pool       // copies of unexpected messages
