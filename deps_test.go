@@ -126,6 +126,10 @@ examples/lock           .
 examples/mailbox        .
 examples/farm           .
 examples/survive        . mpi
+examples/mpi
+examples/mpi/stencil    . mpi
+examples/mpi/matrix     . mpi
+examples/mpi/farm       . mpi
 examples/checkpoint     . mpi
 examples/pm             . pm
 examples/gang           . mpi pm

@@ -38,7 +38,7 @@
 //
 // # Errors
 //
-// A call returns an error, and the program decides. A point-to-point message that fails concerns its two ranks only.
+// A call returns an error, and the program decides. [Program] makes a program in which errors are fatal. A point-to-point message that fails concerns its two ranks only.
 // A collective operation that fails ends the communicator: the cause may be the death of a member, the end of a
 // context, or calls that do not belong together ([MismatchError], [LengthError]). The member that meets it revokes the
 // communicator. Then every member, including a member that communicates with no dead rank, gets a [RevokedError] with
