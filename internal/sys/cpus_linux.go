@@ -5,6 +5,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,9 +24,12 @@ func CPUs() float64 {
 	return n
 }
 
-// cgroupQuota returns the smallest CPU quota of this process's cgroup and its
+// cgroupQuota returns what readQuota returned at the first call. That reads a dozen files.
+var cgroupQuota = sync.OnceValue(readQuota)
+
+// readQuota returns the smallest CPU quota of this process's cgroup and its
 // parents, in processors, or 0 if there is none.
-func cgroupQuota() float64 {
+func readQuota() float64 {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return 0
