@@ -38,10 +38,8 @@ type PortConfig struct {
 	// buffers have at least 128 KiB.
 	MaxMessage int
 
-	// Backoff makes senders whose message was refused try again after a while, at first
-	// 50 µs, doubling up to 5 ms. Otherwise they send it again when this receiver has room
-	// and asks for it (GO).
-	Backoff bool
+	// Flow is the flow control; 0 means FlowRoom, which needs the fewest packets.
+	Flow FlowControl
 
 	// Service says that a goroutine of a library receives on the port for as long as the Proc
 	// is open. Its waits are not shown by weft ps and are not part of a deadlock, and messages
@@ -49,6 +47,30 @@ type PortConfig struct {
 	// UndeliveredError.
 	Service bool
 }
+
+// A FlowControl is how senders learn that a receiver has no room, and when they send again what it
+// has refused. Ports of one channel may have different ones.
+type FlowControl = msg.FlowControl
+
+const (
+	// FlowRoom is weft's own: a receiver states its room with each acknowledgement, one for
+	// many messages, and a sender sends no more than that. A sender that is refused all
+	// the same, since others have taken the room, is called (GO) when half of the buffer is free
+	// or the receiver has taken all that has come.
+	FlowRoom = msg.FlowRoom
+	// FlowAcks is that of [Miyawaki01]: each message is acknowledged by itself. A sender sends until
+	// it is refused, and tries again after a time, at first 50 µs, doubling up to 5 ms.
+	FlowAcks = msg.FlowAcks
+	// FlowNack is that of PM [Konishi97]: a sender sends until it is refused, and tries again
+	// every 50 µs.
+	FlowNack = msg.FlowNack
+	// FlowStop is STOP and GO for message buffers [Sumimoto00]: each message is acknowledged. A
+	// sender sends until a refusal stops it, and goes on when the receiver calls it (GO).
+	FlowStop = msg.FlowStop
+)
+
+// FlowControls has the name of each flow control.
+func FlowControls() []string { return msg.FlowControls[:] }
 
 // A Port is this process's end of a channel (a SEND/RECEIVE context). Ports with the same
 // channel number, one in each process, exchange messages. Groups of ranks that have no rank

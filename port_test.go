@@ -67,12 +67,12 @@ func TestMessagesArriveInOrder(t *testing.T) {
 
 // A receiver that does not receive holds its senders back, and nobody else.
 func TestSlowReceiverBoundsMemory(t *testing.T) {
-	for _, backoff := range []bool{false, true} {
-		t.Run(fmt.Sprintf("backoff=%v", backoff), func(t *testing.T) {
+	for flow, name := range FlowControls() {
+		t.Run(name, func(t *testing.T) {
 			const each = 4000
 			ready := make(chan struct{})
 			err := Local(within(t), 3, func(ctx context.Context, p *Proc) error {
-				q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 128 << 10, Backoff: backoff})
+				q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, SendBuffer: 128 << 10, Flow: FlowControl(flow)})
 				if err != nil {
 					return err
 				}

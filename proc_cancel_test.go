@@ -97,7 +97,7 @@ func TestDeadlines(t *testing.T) {
 func TestBackoff(t *testing.T) {
 	const total = 400
 	everywhere(t, 3, func(ctx context.Context, p *Proc) error {
-		q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, Backoff: true})
+		q, err := p.OpenPort(1, &PortConfig{RecvBuffer: 64 << 10, Flow: FlowAcks})
 		if err != nil {
 			return err
 		}

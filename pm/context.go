@@ -24,6 +24,9 @@ type Config struct {
 	// RecvBuffer bounds, in bytes, the messages that have arrived and have not been given back; 0 means
 	// the default of weft.PortConfig.
 	RecvBuffer int
+
+	// Flow is the flow control: weft.FlowNack is the one that PM had; 0 means weft's own.
+	Flow weft.FlowControl
 }
 
 // A Context is one process's end of a PM channel, or of several channels that are used as one. At
@@ -70,6 +73,7 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Context
 	if cfg != nil {
 		c.SendBuffer = cfg.SendBuffer
 		c.RecvBuffer = cfg.RecvBuffer
+		c.Flow = cfg.Flow
 	}
 	port, err := p.OpenPort(channel, &c)
 	if err != nil {

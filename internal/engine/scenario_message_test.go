@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"weft/internal/engine/msg"
 )
 
@@ -11,8 +13,11 @@ func (s *scenario) message(rank int) {
 	switch s.d.Cmd {
 	case "open":
 		var err error
+		flow := msg.FlowControls[0]
+		s.d.MaybeScanArgs(s.t, "flow", &flow)
 		s.ports[rank], err = e.Msg.Open(uint16(s.number("channel", 1)), msg.Config{
-			RecvBuffer: s.number("recv", 0), SendBuffer: s.number("sendbuffer", 0), Backoff: s.d.HasArg("backoff"),
+			RecvBuffer: s.number("recv", 0), SendBuffer: s.number("sendbuffer", 0),
+			Flow: msg.FlowControl(slices.Index(msg.FlowControls[:], flow)),
 		})
 		if err != nil {
 			s.say("%v", err)

@@ -77,10 +77,10 @@ func twinEngine(rank int) *Engine {
 	})
 }
 
-// config makes senders to one of the channels back off.
+// config gives each channel a flow control of its own.
 func (w *twins) config(c int) msg.Config {
 	cfg := twinMessages
-	cfg.Backoff = c == 1
+	cfg.Flow = msg.FlowControl(c % len(msg.FlowControls))
 	return cfg
 }
 

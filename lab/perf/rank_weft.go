@@ -3,6 +3,7 @@ package perf
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -91,6 +92,12 @@ func measureRank(ctx context.Context, p *weft.Proc, s Spec) (err error) {
 		return b.library()
 	}
 	switch s.Test {
+	case "flow":
+		got, err := flowRank(ctx, p, s)
+		if got != nil {
+			return errors.Join(err, emit(Sample{Flow: got}))
+		}
+		return err
 	case "alltoall":
 		return b.allToAll()
 	case "idle":

@@ -47,6 +47,7 @@ type Sample struct {
 	Ops      int       `json:"ops,omitempty"`      // operations measured
 	Issue    *Issue    `json:"issue,omitempty"`    // logp
 	Buffer   *Buffer   `json:"buffer,omitempty"`   // buffers
+	Flow     *Flow     `json:"flow,omitempty"`     // flow
 	Interval *Interval `json:"interval,omitempty"` // incast
 	CPU      float64   `json:"cpu_s,omitempty"`    // processor seconds of all processes, where known
 	Wall     float64   `json:"wall_s,omitempty"`

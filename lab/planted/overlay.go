@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,20 +12,34 @@ import (
 	"strings"
 )
 
-// inBuild is the change by which package planted knows that the build has the bugs.
-var inBuild = change{
-	file:  "internal/planted/planted.go",
-	lines: []string{"-const overlaid = false", "+const overlaid = true"},
+// always are the changes of every such build. By the first, package planted knows that the build has the bugs; by the
+// others, package weak knows of stores that do not wait until they are visible.
+var always = []change{
+	{file: "internal/planted/planted.go", lines: []string{"-const overlaid = false", "+const overlaid = true"}},
+	{file: "internal/mem/store_amd64.go", lines: []string{
+		"-func storeRelease(p *uint64, v uint64) { *p = v }",
+		"+func storeRelease(p *uint64, v uint64) { weak.Publish(p, v) }",
+	}},
+	{file: "internal/mem/store_other.go", lines: []string{
+		"-func storeRelease(p *uint64, v uint64) { atomic.StoreUint64(p, v) }",
+		"+func storeRelease(p *uint64, v uint64) { atomic.Publish(p, v) }",
+	}},
 }
+
+// imported are packages that changes may use.
+var imported = []string{"planted", "weak"}
 
 // overlay writes the changed files of the product whose source is in root into dir, and returns the name of the file
 // that says to `go test` which file each of them replaces.
 func overlay(root, dir string, all []bug) (name string, err error) {
-	changes := []change{inBuild}
+	changes := slices.Clone(always)
 	for _, b := range all {
 		changes = append(changes, b.changes...)
 	}
-	files := map[string][]change{}
+	files, err := atomics(root)
+	if err != nil {
+		return "", err
+	}
 	for _, c := range changes {
 		files[c.file] = append(files[c.file], c)
 	}
@@ -42,11 +57,9 @@ func overlay(root, dir string, all []bug) (name string, err error) {
 			failed = append(failed, err)
 			continue
 		}
-		if file != inBuild.file {
-			changed = importPlanted(changed)
-		}
+		changed = atomicImport.ReplaceAllString(changed, `${1}atomic "weft/internal/weak"`)
 		replace[original] = filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
-		failed = append(failed, os.WriteFile(replace[original], []byte(changed), 0o666))
+		failed = append(failed, os.WriteFile(replace[original], []byte(addImports(changed)), 0o666))
 	}
 	if err := errors.Join(failed...); err != nil {
 		return "", err
@@ -59,13 +72,53 @@ func overlay(root, dir string, all []bug) (name string, err error) {
 	return name, os.WriteFile(name, text, 0o666)
 }
 
-var packageClause = regexp.MustCompile(`(?m)^package \w+$`)
+var (
+	packageClause = regexp.MustCompile(`(?m)^package \w+$`)
+	atomicImport  = regexp.MustCompile(`(?m)^(\t|import )"sync/atomic"$`)
+)
 
-// importPlanted adds the import of package planted, without a new line: errors and panics show the product's lines
-// until the first change.
-func importPlanted(text string) string {
+// atomics returns the files of the product that use sync/atomic, in whose place they get package weak. No change of
+// theirs is known so far.
+func atomics(root string) (files map[string][]change, err error) {
+	files = map[string][]change{}
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		file := filepath.ToSlash(strings.TrimPrefix(name, root+string(filepath.Separator)))
+		if d.IsDir() {
+			hidden := strings.HasPrefix(d.Name(), ".") && name != root
+			if file == "lab" || file == "internal/weak" || hidden {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(file, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if atomicImport.Match(text) {
+			files[file] = nil
+		}
+		return err
+	})
+	return files, err
+}
+
+// addImports adds the packages that changes use, without a new line: errors and panics show the product's lines until
+// the first change.
+func addImports(text string) string {
 	at := packageClause.FindStringIndex(text)
-	return text[:at[1]] + `; import "weft/internal/planted"` + text[at[1]:]
+	clause := text[:at[1]]
+	for _, name := range imported {
+		path := "weft/internal/" + name
+		used := regexp.MustCompile(`\b` + name + `\.[A-Z]`).MatchString(text)
+		used = used && !strings.HasSuffix(clause, "package "+name)
+		if used && !strings.Contains(text, "\t\""+path+"\"\n") {
+			clause += fmt.Sprintf("; import %q", path)
+		}
+	}
+	return clause + text[at[1]:]
 }
 
 // An edit replaces what lies from a place on in a text.

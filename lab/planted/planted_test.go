@@ -30,7 +30,8 @@ func TestApply(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("%v, %s", err, got)
 	}
-	if got := importPlanted(got); !strings.HasPrefix(got, "package x; import \"weft/internal/planted\"\n\nfunc") {
+	text = strings.Replace(got, "nought()", "planted.On()", 1)
+	if got := addImports(text); !strings.HasPrefix(got, "package x; import \"weft/internal/planted\"\n\nfunc") {
 		t.Error(got)
 	}
 }

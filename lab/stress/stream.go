@@ -91,7 +91,7 @@ func open(a *actor, channel int) (port *weft.Port, ok bool) {
 	size := func() int {
 		return []int{0, 64 << 10, 64 << 10, 64<<10 + a.rng.IntN(64<<10), 256 << 10, 4 << 20}[a.rng.IntN(6)]
 	}
-	cfg := &weft.PortConfig{RecvBuffer: size(), SendBuffer: size(), Backoff: a.rng.IntN(4) == 0}
+	cfg := &weft.PortConfig{RecvBuffer: size(), SendBuffer: size(), Flow: weft.FlowControl(max(a.rng.IntN(8)-4, 0))}
 	v := a.call("Open", func() (err error) {
 		port, err = a.p.OpenPort(channel, cfg)
 		return err

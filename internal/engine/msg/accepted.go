@@ -14,7 +14,7 @@ func (l *Layer) onAck(from int, f wire.Ack) {
 		return
 	}
 	d := p.pair(from)
-	d.credit = int(f.Room)
+	d.credit = p.rule.room(int(f.Room))
 	d.reach = near
 	if f.Far {
 		d.reach = far
@@ -166,7 +166,7 @@ func (l *Layer) onGo(from int, f wire.Go) {
 func (p *Port) resend(d *pair) {
 	for s := d.refusedAt; s != d.sent; s++ {
 		p.layer.Stats.Resent++
-		p.transmit(d, s, s+1 == d.sent)
+		p.transmit(d, s, s+1 == d.sent || p.rule.every == 1)
 	}
 }
 

@@ -7,6 +7,9 @@ func (p *Port) startAwait(op *Op) {
 		return
 	}
 	p.awaiting.Push(&op.link, op)
+	if len(p.owed) > 0 {
+		p.callOwed()
+	}
 }
 
 // arrival ends the operations that wait for something to receive, if posted receives have left something.

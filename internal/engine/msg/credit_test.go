@@ -82,6 +82,44 @@ func TestRoomIsTold(t *testing.T) {
 	room("1,088 bytes are taken, and 32,768 promised", "ACK channel=1 ack=1 room=31680")
 }
 
+// A sender that was refused is called when half of the buffer is free; or before, when a receive has found nothing: the
+// program may keep what fills the buffer until it has more.
+func TestGoWhenHalfIsFree(t *testing.T) {
+	for how, hungry := range map[string]func(p *Port){
+		"release": func(p *Port) {},
+		"next":    func(p *Port) { p.Next(Any) },
+		"recv":    func(p *Port) { p.Start(&Op{Kind: Recv, Peer: Any}) },
+		"await":   func(p *Port) { p.Start(&Op{Kind: Await, Peer: Any}) },
+	} {
+		d := newRig(t, 3)
+		p := d.open(Config{RecvBuffer: 64 << 10})
+		for seq := range uint32(4) {
+			d.says(1, data(1, seq, 16<<10))
+		}
+		d.says(2, data(1, 0, 8))
+		calls := func() bool {
+			return strings.Contains(fmt.Sprint(d.take(2)), fmt.Sprint(wire.Go{Channel: 1}.Append(nil)))
+		}
+		var kept []*Block
+		for range 4 {
+			b, _ := p.Next(Any)
+			kept = append(kept, b)
+			if len(kept) == 1 {
+				p.Release(b)
+			}
+		}
+		if calls() {
+			t.Errorf("%s: it is called for the room of one message", how)
+		}
+		if how == "release" {
+			p.Release(kept[1])
+		}
+		if hungry(p); !calls() {
+			t.Errorf("%s: it is not called", how)
+		}
+	}
+}
+
 // Each refusal without a promise doubles the wait, up to a bound; an acknowledgement
 // that is news ends it.
 func TestBackoff(t *testing.T) {

@@ -173,7 +173,7 @@ func (l *Layer) onFenceAck(from int, f wire.FenceAck) {
 		l.Stats.Dropped++
 		return
 	}
-	d.credit = int(f.Room)
+	d.credit = p.rule.room(int(f.Room))
 	p.accepted(d, f.Ack)
 	p.answered(from)
 }

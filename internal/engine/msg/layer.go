@@ -1,8 +1,6 @@
 package msg
 
 import (
-	"time"
-
 	"weft/internal/engine/link"
 	"weft/internal/engine/list"
 	"weft/internal/engine/wire"
@@ -51,12 +49,6 @@ type Stats struct {
 // maxEarly is how many channels a node remembers that peers have written to before they were opened here. Senders to
 // further channels must back off.
 const maxEarly = 1 << 10
-
-// Back-off after a refusal without a promise to send GO.
-const (
-	minBackoff = 50 * time.Microsecond
-	maxBackoff = 5 * time.Millisecond
-)
 
 // NewLayer returns the message layer of a process, one of size. It puts frames
 // for a peer into the queue that queue returns.

@@ -77,7 +77,7 @@ func (c *conversation) release(me int) {
 // and sent again. Each arrives once, in order, and no buffer holds more than its size.
 func TestConversation(t *testing.T) {
 	for seed := range uint64(40) {
-		c := newConversation(t, seed, Config{RecvBuffer: 64 << 10, SendBuffer: 64 << 10, Backoff: seed%2 == 1})
+		c := newConversation(t, seed, Config{RecvBuffer: 64 << 10, SendBuffer: 64 << 10, Flow: FlowControl(seed % 4)})
 		for range 3000 {
 			me := c.rand.IntN(2)
 			switch c.rand.IntN(5) {

@@ -63,7 +63,8 @@ func (p *Port) known(rank int) *pair {
 func (p *Port) pair(rank int) *pair {
 	d := p.known(rank)
 	if d == nil {
-		d = &pair{port: p, rank: rank, q: p.layer.queue(rank), entries: make([]entry, 1), credit: firstCredit}
+		d = &pair{port: p, rank: rank, q: p.layer.queue(rank), entries: make([]entry, 1),
+			credit: p.rule.room(firstCredit)}
 		p.pairs[rank] = d
 	}
 	p.lastPair = d
@@ -113,10 +114,10 @@ func (d *pair) becomeHeld() {
 	d.flow = held
 }
 
-// becomeBackingOff makes the pair wait for a time, twice as long as the last time.
+// becomeBackingOff makes the pair wait for a time, twice as long as the last time, up to what its rule says.
 func (d *pair) becomeBackingOff(now monotime.Time) {
 	l := d.port.layer
-	d.backoff = min(max(2*d.backoff, int64(minBackoff)), int64(maxBackoff))
+	d.backoff = min(max(2*d.backoff, int64(minBackoff)), int64(d.port.rule.most))
 	if d.flow != backingOff {
 		l.waiting = append(l.waiting, d)
 	}
@@ -141,7 +142,7 @@ func (d *pair) leaveBackoff() {
 // A standing is how a sender stands at this port. (PROTOCOL §3.1)
 //
 //	event                               from             to
-//	its message is refused              any              owed; late, if the port is configured for back-off
+//	its message is refused              any              owed; late, if the port's flow control calls nobody
 //	the announcement of a long message  any              owedLong; late, likewise
 //	is refused
 //	GO is sent                          owed, owedLong   called

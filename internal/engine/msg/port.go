@@ -12,15 +12,14 @@ import (
 
 // Config shapes a port. Zero values mean the defaults.
 type Config struct {
-	RecvBuffer int  // bytes, at least 64 KiB; default 1 MiB, and more on a long path: see stretch.go
-	SendBuffer int  // likewise
-	MaxMessage int  // bytes; default 1 GiB
-	Backoff    bool // refuse without a promise to send GO
+	RecvBuffer int // bytes, at least 64 KiB; default 1 MiB, and more on a long path: see stretch.go
+	SendBuffer int // likewise
+	MaxMessage int // bytes; default 1 GiB
+	Flow       FlowControl
 	Service    bool // of a library: what a peer has not accepted when it leaves is not noted as lost
 }
 
-// window is how many messages a sender may have unacknowledged at one
-// receiver. A receiver is asked for an acknowledgement every quarter of it.
+// window is how many messages a sender may have unacknowledged at one receiver.
 const window = 256
 
 // firstCredit is the room in bytes that a sender assumes at a receiver that has said nothing so far.
@@ -31,6 +30,7 @@ type Port struct {
 	layer   *Layer
 	channel uint16
 	cfg     Config
+	rule    *rule // of cfg.Flow
 	grows   growth
 	open    bool
 	retired bool                  // listed in layer.closed
@@ -83,12 +83,15 @@ func (c Config) withDefaults() (Config, error) {
 			return c, &failure.ConfigError{Field: f.name, Value: *f.value, Min: f.min, Max: f.max}
 		}
 	}
+	if last := FlowControl(len(rules) - 1); c.Flow > last {
+		return c, &failure.ConfigError{Field: "Flow", Value: int(c.Flow), Max: int(last)}
+	}
 	return c, nil
 }
 
 // newPort returns a port that is not open: it has no receive buffer.
 func (l *Layer) newPort(channel uint16) *Port {
-	p := &Port{layer: l, channel: channel, pairs: map[int]*pair{}}
+	p := &Port{layer: l, channel: channel, rule: &rules[FlowRoom], pairs: map[int]*pair{}}
 	l.ports[channel] = p
 	return p
 }
@@ -116,10 +119,12 @@ func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
 		l.early--
 	}
 	p.cfg = cfg
+	p.rule = &rules[cfg.Flow]
 	p.open = true
 	p.grows = grows
 	for _, d := range p.pairs {
 		d.extra = 0
+		d.credit = p.rule.room(min(d.credit, firstCredit))
 	}
 	p.send.limit = cfg.SendBuffer
 	p.recv.limit = cfg.RecvBuffer

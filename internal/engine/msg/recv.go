@@ -28,7 +28,7 @@ func (p *Port) startRecv(op *Op) {
 		if op.Peer != Any {
 			p.summon(p.pair(op.Peer))
 		}
-		p.invite()
+		p.callOwed()
 	}
 }
 
@@ -48,6 +48,9 @@ func (p *Port) first(peer int) *Block {
 func (p *Port) Next(from int) (b *Block, sender int) {
 	b = p.first(from)
 	if b == nil || b.kind != message || p.freezing.frozen {
+		if b == nil && len(p.owed) > 0 {
+			p.callOwed()
+		}
 		return nil, 0
 	}
 	p.take(b)

@@ -124,13 +124,13 @@ func (p *Port) becomeLate(d *pair) {
 }
 
 // refuse answers a message with NACK: its sender holds everything for us until
-// we send GO, or tries again later where the port is configured for back-off. The
+// we send GO, or tries again later where the port's flow control calls nobody. The
 // sender becomes as, which is owed or owedLong.
 func (p *Port) refuse(d *pair, n int, as standing) {
 	p.layer.Stats.Refused++
 	d.q.Counts.Received.Refused++
-	p.layer.nack(d.rank, p.channel, d.expected, !p.cfg.Backoff)
-	if p.cfg.Backoff {
+	p.layer.nack(d.rank, p.channel, d.expected, p.rule.calls)
+	if !p.rule.calls {
 		p.becomeLate(d)
 		d.standing = late
 		return
@@ -157,9 +157,20 @@ func (p *Port) queueUp(d *pair, keeps bool) {
 	p.owed = slices.Insert(p.owed, at, d)
 }
 
-// serveOwed tells senders that were refused to come, first refused first
-// served, as long as there is room to promise.
+// serveOwed tells senders that were refused to come, when half of the buffer is free or nothing is left in it to be
+// received. A sender sends all again that it had transmitted, so it would be refused again at once if it were called
+// for the room of each message.
 func (p *Port) serveOwed() {
+	if 2*p.recv.used > p.recv.limit && !p.arrived.Empty() {
+		p.invite()
+		return
+	}
+	p.callOwed()
+}
+
+// callOwed tells senders that were refused to come, first refused first served, as long as there is room to promise. It
+// is called by itself when a receive has found nothing: the program may keep what fills the buffer until it has more.
+func (p *Port) callOwed() {
 	for len(p.owed) > 0 && !p.freezing.frozen {
 		d := p.owed[0]
 		if !p.fits(d.room, p.promised) {

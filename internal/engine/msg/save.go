@@ -133,7 +133,7 @@ func (p *Port) forgetAll() {
 		d := p.pairs[rank]
 		p.dropPartial(d)
 		p.unsend(d, p.freezing.why, p.send.put)
-		*d = pair{port: p, rank: d.rank, q: d.q, entries: d.entries, credit: firstCredit,
+		*d = pair{port: p, rank: d.rank, q: d.q, entries: d.entries, credit: p.rule.room(firstCredit),
 			flushes: d.flushes, spread: d.spread}
 	}
 	p.owed = nil

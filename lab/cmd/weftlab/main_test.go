@@ -135,7 +135,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "perf -h", "targets -h", "compare -h", "perf logp -h", "perf libraries -h", "perf buffers -h",
+	for _, args := range []string{"help", "perf -h", "targets -h", "compare -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "perf flow -h",
 		"sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "stress -h", "amt -h", "amt advise -h",
 		"amt table -h", "amt chart -h"} {
 		_, stderr, status := weftlab(t, strings.Fields(args)...)

@@ -40,6 +40,7 @@ EXAMPLES
   weftlab perf logp                            o_s, o_r, g and L of the user-level libraries
   weftlab perf libraries -svg libraries.svg    the user-level libraries side by side
   weftlab perf buffers                         memory that they hold for messages, by ranks
+  weftlab perf flow                            flow controls, where the receiver is slow
   weftlab perf sharing                         a link that ranks and TCP share
   weftlab perf services                        HTTP and net/rpc over sockets and weft
   weftlab targets                         the targets of docs/PERFORMANCE.md
@@ -66,8 +67,7 @@ func perfTests() []perfTest {
 			flags: plain + "size=65536,1048576",
 		},
 		{
-			name: "rate", short: "messages per second, one pair", help: perfHelp, run: measure, of: messages,
-			flags: plain + "size=8",
+			name: "rate", short: "messages per second", help: perfHelp, run: measure, of: messages, flags: plain + "size=8",
 		},
 		{
 			name: "alltoall", short: "processor time of an exchange among many ranks", help: perfHelp, run: measure,
@@ -114,6 +114,7 @@ func perfTests() []perfTest {
 			help: perfBuffersHelp, run: measureBuffers, flags: "ns=2,4,8,16,32,64 " + here + " json",
 			of: map[string][]string{"transport": real}, from: map[string][2]int{"ns": {2, 256}},
 		},
+		perfFlow(real),
 		{
 			name: "sharing", short: "how ranks and TCP share the link to one host", help: perfSharingHelp,
 			run: measureSharing, flags: "n=2 size=1048576 transport=udp tcp=cubic for=5s json",

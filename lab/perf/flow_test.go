@@ -1,0 +1,29 @@
+package perf
+
+import "testing"
+
+// Where the receiver is slow, all messages arrive with every flow control. Weft's own needs the fewest packets: an
+// acknowledgement for each message doubles them where messages are short, and senders that do not know the room send
+// long messages in vain.
+func TestFlowControls(t *testing.T) {
+	measure := func(control string, size int) Flow {
+		f := MeasureFlow(t.Context(), control, "sim", size)
+		if f.Error != "" || f.Messages != 2*flowEach(size) {
+			t.Fatalf("%+v", f)
+		}
+		t.Logf("%+v", f)
+		return f
+	}
+	for _, size := range []int{256, 64 << 10} {
+		room := measure("room", size)
+		for _, control := range []string{"acks", "nack", "stop"} {
+			f := measure(control, size)
+			if f.Packets < room.Packets || f.Refused < room.Refused || f.Refused == 0 {
+				t.Errorf("%+v; room: %+v", f, room)
+			}
+			if each := control != "nack"; each && size < 64<<10 && f.Packets < room.Packets+0.5 {
+				t.Errorf("%+v; room: %+v", f, room)
+			}
+		}
+	}
+}
