@@ -248,8 +248,10 @@ func (t *target) access(ctx context.Context, a access, off int, b []byte) error 
 	return t.add(ctx, begun{op: op}, err)
 }
 
-// fetch begins to update words one by one. It notes where their former values belong.
+// fetch begins to update words one by one. It notes where their former values belong, or puts them there if the memory
+// is mapped.
 func (t *target) fetch(ctx context.Context, a access, off int, b []byte) error {
+	direct := t.remote.Direct()
 	for i := 0; i < len(b); i += 8 {
 		var old []byte
 		if a.old != nil {
@@ -258,6 +260,16 @@ func (t *target) fetch(ctx context.Context, a access, off int, b []byte) error {
 		v := uint64(0)
 		if a.kind != read {
 			v = binary.NativeEndian.Uint64(b[i:])
+		}
+		if direct {
+			was, err := t.remote.FetchUpdate(ctx, off+i, a.update, v)
+			if err != nil {
+				return err
+			}
+			if old != nil {
+				binary.NativeEndian.PutUint64(old, was)
+			}
+			continue
 		}
 		op, err := t.remote.StartFetchUpdate(off+i, a.update, v)
 		if err := t.add(ctx, begun{op, old}, err); err != nil {

@@ -8,13 +8,14 @@ import (
 	"weft/internal/cli"
 	"weft/internal/launch"
 	"weft/lab/perf"
+	"weft/lab/perf/mpisuite"
 	"weft/lab/perf/services"
 	"weft/lab/stress"
 )
 
 func main() {
 	launch.Guarded()
-	if perf.Rank() || services.Server() || stress.Rank() { // a process that a measurement has started
+	if perf.Rank() || mpisuite.Rank() || services.Server() || stress.Rank() { // a process that a measurement has started
 		return
 	}
 	cli.Main(&ffcli.Command{
@@ -23,7 +24,7 @@ func main() {
 		LongHelp: "weftlab measures weft beside its peers, looks for its faults, and models networks and hardware.\n" +
 			"weftlab help COMMAND, or weftlab COMMAND -h, describes a command and its flags.",
 		Subcommands: []*ffcli.Command{
-			labCommand(), perfCommand(), targetsCommand(), compareCommand(), stressCommand(), simCommand(), amtCommand(),
+			labCommand(), perfCommand(), mpiCommand(), targetsCommand(), compareCommand(), stressCommand(), simCommand(), amtCommand(),
 		},
 	})
 }

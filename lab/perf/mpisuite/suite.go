@@ -1,0 +1,142 @@
+package mpisuite
+
+import (
+	"context"
+	"slices"
+
+	"weft/mpi"
+)
+
+// A bench is one benchmark.
+type bench struct {
+	name  string
+	ranks int  // that take part, or 0: all; others wait in the barrier
+	sized bool // it has a length
+	many  int  // messages, or halves of a round trip, in one operation
+	make  func(e *env) (op func())
+}
+
+// An env is what the operation of a benchmark works on.
+type env struct {
+	ctx   context.Context
+	c     *mpi.Comm
+	me, n int
+
+	out, in         mpi.Buffer   // for one message
+	allOut, allIn   mpi.Buffer   // for messages of all ranks
+	eachOut, eachIn []mpi.Buffer // the same, a buffer for each
+	sum, sums       []float64    // as many as the bytes of one message hold, at least one; of all ranks
+
+	w     *mpi.Window[float64] // of sums
+	words *mpi.Window[uint64]  // the table of RandomAccess
+	last  *mpi.Request         // of an operation that begins only
+}
+
+// newEnv returns what operations with messages of some bytes work on.
+func newEnv(ctx context.Context, c *mpi.Comm, size int) *env {
+	e := &env{ctx: ctx, c: c, me: c.Rank(), n: c.Size()}
+	counts := slices.Repeat([]int{size}, e.n)
+	out := make([]byte, size*e.n)
+	in := make([]byte, size*e.n)
+	e.out = mpi.Of(out[:size])
+	e.in = mpi.Of(in[:size])
+	e.allOut = mpi.Of(out)
+	e.allIn = mpi.Of(in)
+	e.eachOut = mpi.Parts(out, counts)
+	e.eachIn = mpi.Parts(in, counts)
+	words := max(size/8, 1)
+	e.sum = make([]float64, words)
+	e.sums = make([]float64, words*e.n)
+	e.w = mpi.Must(mpi.NewWindow[float64](ctx, c, words))
+	e.words = mpi.Must(mpi.NewWindow[uint64](ctx, c, tableWords))
+	return e
+}
+
+// free gives the windows back.
+func (e *env) free() {
+	mpi.Check(e.w.UnlockAll(e.ctx))
+	mpi.Check(e.words.UnlockAll(e.ctx))
+	mpi.Check(e.w.Free(e.ctx))
+	mpi.Check(e.words.Free(e.ctx))
+}
+
+// window is how many messages are under way in benchmarks of bandwidth and rate.
+const window = 64
+
+// benches are all benchmarks.
+func benches() []bench {
+	all := []bench{
+		{"PingPong", 2, true, 2, func(e *env) func() { return e.pingPong(1 - e.me) }},
+		{"PingPing", 2, true, 1, func(e *env) func() { return func() { e.swap(1-e.me, 1-e.me) } }},
+		{"Sendrecv", 0, true, 1, func(e *env) func() { return func() { e.swap((e.me+1)%e.n, (e.me+e.n-1)%e.n) } }},
+		{"Exchange", 0, true, 1, func(e *env) func() { return e.exchange }},
+		{"MultiLatency", 0, true, 2, func(e *env) func() { return e.pingPong((e.me + e.n/2) % e.n) }},
+		{"Bandwidth", 2, true, window, func(e *env) func() { return e.stream(1-e.me, e.me == 0, e.me == 1) }},
+		{"BiBandwidth", 2, true, window, func(e *env) func() { return e.stream(1-e.me, true, true) }},
+		{"MessageRate", 0, true, window, func(e *env) func() {
+			return e.stream((e.me+e.n/2)%e.n, e.me < e.n/2, e.me >= e.n/2)
+		}},
+	}
+	all = append(all, collectives()...)
+	return append(all, oneSided()...)
+}
+
+// pingPong is a round trip between pairs, whose first member has the smaller rank.
+func (e *env) pingPong(with int) func() {
+	return func() {
+		if e.me < with {
+			mpi.Check(e.c.Send(e.ctx, e.out, with, 1))
+			mpi.Must(e.c.Recv(e.ctx, e.in, with, 1))
+		} else {
+			mpi.Must(e.c.Recv(e.ctx, e.in, with, 1))
+			mpi.Check(e.c.Send(e.ctx, e.out, with, 1))
+		}
+	}
+}
+
+// swap sends to one rank while it receives from one.
+func (e *env) swap(to, from int) {
+	mpi.Must(e.c.SendRecv(e.ctx, e.out, to, 1, e.in, from, 1))
+}
+
+// exchange sends to and receives from both neighbours at once.
+func (e *env) exchange() {
+	left := (e.me + e.n - 1) % e.n
+	right := (e.me + 1) % e.n
+	a := mpi.Must(e.c.StartSend(e.out, right, 1))
+	b := mpi.Must(e.c.StartSend(e.out, left, 2))
+	mpi.Must(e.c.Recv(e.ctx, e.in, left, 1))
+	mpi.Must(e.c.Recv(e.ctx, e.in, right, 2))
+	mpi.Check(mpi.WaitAll(e.ctx, a, b))
+}
+
+// stream has a window of messages under way between pairs, and ends with an answer.
+func (e *env) stream(with int, sends, receives bool) func() {
+	var qs []*mpi.Request // receives, which are started again, and then sends
+	if receives {
+		qs = make([]*mpi.Request, window)
+	}
+	if sends {
+		qs = append(qs, make([]*mpi.Request, window)...)
+	}
+	return func() {
+		for i := range qs {
+			switch {
+			case qs[i] != nil:
+				mpi.Check(qs[i].Start())
+			case receives && i < window:
+				qs[i] = mpi.Must(e.c.StartRecv(e.in, with, 1))
+			default:
+				qs[i] = mpi.Must(e.c.StartSend(e.out, with, 1))
+			}
+		}
+		mpi.Check(mpi.WaitAll(e.ctx, qs...))
+		none := mpi.Of([]byte(nil))
+		if receives {
+			mpi.Check(e.c.Send(e.ctx, none, with, 2))
+		}
+		if sends {
+			mpi.Must(e.c.Recv(e.ctx, none, with, 2))
+		}
+	}
+}
