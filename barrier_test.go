@@ -180,47 +180,6 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestAlignedStart: in the simulator, where nothing else is on the way, all ranks
-// of an aligned barrier go on at the same instant, worked out from hops.
-func TestAlignedStart(t *testing.T) {
-	const n = 16
-	var left [n]time.Duration // one rank runs at a time
-	skew := func(algorithm BarrierAlgorithm, link string) time.Duration {
-		_, err := Simulate(within(t), Cluster{Ranks: n, Topology: "torus:4x4", Link: link},
-			func(ctx context.Context, p *Proc) error {
-				b := p.Barrier("b", &BarrierConfig{Algorithm: algorithm})
-				for range 3 {
-					if err := b.Wait(ctx); err != nil {
-						return err
-					}
-				}
-				left[p.Rank()] = p.Now()
-				return nil
-			})
-		if err != nil {
-			t.Fatal(err)
-		}
-		first := left[0]
-		last := left[0]
-		for _, at := range left {
-			first = min(first, at)
-			last = max(last, at)
-		}
-		return last - first
-	}
-	central := skew("central", "0,3us")
-	aligned := skew("aligned", "0,3us")
-	if aligned != 0 || central != 12*time.Microsecond {
-		t.Errorf("they go on within %v; without alignment %v", aligned, central)
-	}
-	// Where links take time for each packet, so do the arrivals on their way.
-	central = skew("central", "100Mbps,1us")
-	aligned = skew("aligned", "100Mbps,1us")
-	if aligned > central/20 {
-		t.Errorf("they go on within %v; without alignment %v", aligned, central)
-	}
-}
-
 // TestGroups: any ranks may have barriers of their own, in any order.
 func TestGroups(t *testing.T) {
 	networks(t, 6, func(ctx context.Context, p *Proc) error {

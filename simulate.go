@@ -49,6 +49,11 @@ type Cluster struct {
 	// Liveness is that of Config, in virtual time; 0 means 3 seconds.
 	Liveness time.Duration
 
+	// Drift makes the clocks of hosts wrong: each shows up to a second when the job begins, and
+	// is too fast or too slow by up to so many parts per million, at most 1,000; 0 means
+	// that all clocks are exact. The seed chooses.
+	Drift int
+
 	// Faults are injected faults, besides Loss.
 	Faults []Fault
 
@@ -105,7 +110,7 @@ func Simulate(ctx context.Context, c Cluster, run func(ctx context.Context, p *P
 	}
 	r, err := job.Cluster{
 		Ranks: c.Ranks, PerHost: c.PerHost, Topology: c.Topology, Link: c.Link, MTU: c.MTU, Loss: c.Loss,
-		GoBackN: c.GoBackN, Liveness: c.Liveness, Faults: faultsOf(c.Faults), Seed: c.Seed, Log: c.Log,
+		GoBackN: c.GoBackN, Liveness: c.Liveness, Drift: c.Drift, Faults: faultsOf(c.Faults), Seed: c.Seed, Log: c.Log,
 		Timeline: c.Timeline, Trace: c.Trace,
 	}.Run(driver.Endless(ctx), programOf(run))
 	if r == nil {

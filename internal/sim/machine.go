@@ -17,6 +17,7 @@ type Machine struct {
 	ID      int
 	Handler Handler
 	Drift   int64 // of its clock, in parts per million; positive: the clock is fast
+	Offset  Time  // what its clock showed when the world began
 
 	world  *World
 	paused Time // it does nothing until then
@@ -36,12 +37,15 @@ const socketBuffer = 1 << 20
 // Now returns the time of the machine's clock.
 func (m *Machine) Now() Time {
 	t := m.world.Now()
-	return t + t/1e6*Time(m.Drift)
+	return m.Offset + t + t/1e6*Time(m.Drift)
 }
 
 // global returns the time of the world at which the machine's clock shows t.
 func (m *Machine) global(t Time) Time {
-	if t == Never || m.Drift == 0 {
+	if t == Never {
+		return t
+	}
+	if t -= m.Offset; m.Drift == 0 {
 		return t
 	}
 	return t - t/(1e6+Time(m.Drift))*Time(m.Drift) + 1

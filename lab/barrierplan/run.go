@@ -3,6 +3,7 @@ package barrierplan
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"time"
 
 	"weft/internal/engine/coord"
@@ -17,6 +18,7 @@ type Case struct {
 	Wire      sim.Wire
 	Size      int // of a message in bytes
 	Data      Data
+	Printed   bool // by the steps of [Hayakawa98] as they are printed, on the torus of Topology
 }
 
 // A Result is the figures of one barrier.
@@ -29,6 +31,9 @@ type Result struct {
 	Time     time.Duration // from the arrival of all members at once until the last may go on
 	Bound    time.Duration // the same if no message had to wait for another on a link
 	Skew     time.Duration // from the first to the last member to go on
+	Stuck    int           // members that never go on
+	Unpaired int           // of these, members that the other one of their pair never notifies
+	Early    int           // members that go on although one that they have not heard of may not have arrived
 }
 
 // Run runs a barrier.
@@ -48,21 +53,59 @@ func Run(c Case) (Result, error) {
 // run runs one barrier on a network of its own, beside other traffic if Case.Data says so. All members arrive at
 // time 0. Skew is the time between the first and the last member that leave.
 func run(c Case) (Result, error) {
-	text := c.Topology
-	if text == "torus" {
-		text = SquareTorus(c.N)
+	m := &simulation{Case: c, world: sim.NewWorld(1), node: make([]int, c.N)}
+	for i := range m.node {
+		m.node[i] = i
 	}
-	top, err := sim.ParseTopology(text, c.N, c.Wire)
+	nodes := c.N
+	if c.Topology == "torus" {
+		c.Topology = SquareTorus(c.N)
+		if c.Algorithm == coord.ModifiedShuffle && !c.Printed {
+			var rows, columns int
+			rows, columns, m.node = Place(c.N)
+			c.Topology = fmt.Sprintf("torus:%dx%d", rows, columns)
+			nodes = rows * columns
+		}
+	}
+	text := c.Topology
+	top, err := sim.ParseTopology(text, nodes, c.Wire)
 	if err != nil {
 		return Result{}, err
 	}
-	m := &simulation{Case: c, world: sim.NewWorld(1)}
 	m.net = sim.NewNetwork(m.world, top)
+	if err := m.boot(c); err != nil {
+		return Result{}, err
+	}
+	if c.Data.Bytes > 0 {
+		if err := m.load(text); err != nil {
+			return Result{}, err
+		}
+	}
+	for i := range m.members {
+		var own origin
+		if c.Printed {
+			own.heard = set{i: true}
+		}
+		m.members[i].input(0, own)
+	}
+	for m.world.Step(sim.Never) {
+	}
+	for i := range m.members {
+		m.judge(&m.members[i])
+	}
+	m.result.Topology = top.Name()
+	m.result.Skew = time.Duration(m.last - m.first)
+	m.result.Time = time.Duration(m.last)
+	return m.result, nil
+}
+
+// boot makes the members.
+func (m *simulation) boot(c Case) error {
 	m.members = make([]member, c.N)
 	for i := range m.members {
-		plan, err := coord.NewPlan(c.Algorithm, c.N, c.Arity, i)
+		plan, err := c.plan(i)
 		if err != nil {
-			return Result{}, err
+			return err
 		}
 		p := &m.members[i]
 		*p = member{
@@ -72,22 +115,9 @@ func run(c Case) (Result, error) {
 		for g := range plan.Gates {
 			p.left[g] = plan.Gates[g].Inputs
 		}
-		m.net.Machine(i).Boot(p)
+		m.net.Machine(m.node[i]).Boot(p)
 	}
-	if c.Data.Bytes > 0 {
-		if err := m.load(text); err != nil {
-			return Result{}, err
-		}
-	}
-	for i := range m.members {
-		m.members[i].input(0, origin{})
-	}
-	for m.world.Step(sim.Never) {
-	}
-	m.result.Topology = top.Name()
-	m.result.Skew = time.Duration(m.last - m.first)
-	m.result.Time = time.Duration(m.last)
-	return m.result, nil
+	return nil
 }
 
 // SquareTorus returns the name of the two-dimensional torus of n machines that is nearest to a square.
@@ -107,13 +137,18 @@ type simulation struct {
 	world       *sim.World
 	net         *sim.Network
 	members     []member
+	node        []int // where each member is
+	heard       []set // that packets carry, by the number in the packet
 	result      Result
 	done        int
 	first, last sim.Time
 }
 
 // An origin is how many messages and hops led, one after another, to an input of a gate.
-type origin struct{ steps, hops int }
+type origin struct {
+	steps, hops int
+	heard       set
+}
 
 // A member is one rank: it runs the gates of its plan.
 type member struct {
@@ -129,7 +164,11 @@ func (p *member) Packet(from int, b []byte) {
 	if b[0] == dataPacket {
 		return
 	}
-	p.input(int(b[0]), origin{int(binary.LittleEndian.Uint16(b[2:])), int(binary.LittleEndian.Uint32(b[4:]))})
+	o := origin{steps: int(binary.LittleEndian.Uint16(b[2:])), hops: int(binary.LittleEndian.Uint32(b[4:]))}
+	if p.m.Printed {
+		o.heard = p.m.heard[binary.LittleEndian.Uint32(b[8:])]
+	}
+	p.input(int(b[0]), o)
 }
 
 // Timer is never called.
@@ -142,10 +181,13 @@ func (p *member) input(gate int, o origin) {
 	late := &p.late[gate]
 	late.steps = max(late.steps, o.steps)
 	late.hops = max(late.hops, o.hops)
-	if p.left[gate]--; p.left[gate] > 0 {
+	m := p.m
+	if m.Printed {
+		late.heard = late.heard.with(o.heard)
+	}
+	if p.left[gate]--; p.left[gate] != 0 { // below: the printed steps tell some nodes twice
 		return
 	}
-	m := p.m
 	g := &p.gates[gate]
 	if g.Done {
 		if m.done++; m.done == 1 {
@@ -163,16 +205,22 @@ func (p *member) input(gate int, o origin) {
 		hops := m.hops(p.id, s.To)
 		m.result.Messages++
 		m.result.Hops += uint64(hops)
-		b := make([]byte, max(m.Size, 8))
+		b := make([]byte, max(m.Size, 12))
 		b[0] = byte(s.Gate)
 		binary.LittleEndian.PutUint16(b[2:], uint16(late.steps+1))
 		binary.LittleEndian.PutUint32(b[4:], uint32(late.hops+hops))
-		m.net.Send(p.id, s.To, b, nil)
+		if m.Printed {
+			binary.LittleEndian.PutUint32(b[8:], uint32(len(m.heard)))
+			m.heard = append(m.heard, maps.Clone(late.heard))
+		}
+		m.net.Send(m.node[p.id], m.node[s.To], b, nil)
 	}
 }
 
 // hops returns the number of links between two machines.
 func (m *simulation) hops(from, to int) (n int) {
+	from = m.node[from]
+	to = m.node[to]
 	for at := from; at != to; n++ {
 		at, _, _ = m.net.Topology().Next(from, at, to)
 	}

@@ -36,7 +36,20 @@ func TestFigures(t *testing.T) {
 		"AM / FM, overhead, 16 B": {1.5474, Assumed}, "AM / FM, overhead, 64 B": {1.4196, Assumed},
 		"VMMC / FM, overhead, 64 B": {0.375, Assumed}, "VMMC / FM, overhead, 4 KiB": {0.00144, Assumed},
 		"VMMC, long messages, its authors": {100, OtherMachine}, "VMMC, 4 B one way, its authors": {11.118, OtherMachine},
-		"PM, 8 KiB, its authors": {114.163, OtherMachine},
+		"PM, 8 KiB, its authors":                                                 {114.163, OtherMachine},
+		"interrupt: context saved, driver found":                                 {3.1, ByConstruction},
+		"IPUSH, one way, if each message took an interrupt and two system calls": {10.7475, Hypothetical},
+		"IPUSH and copy, uncachable (condition 5), long messages":                {42.328, Assumed},
+		"block RAM with IPUSH (table 4)":                                         {47.256, ByConstruction},
+		"slices with IPUSH (table 4)":                                            {48.093, ByConstruction},
+		"VPUSH, packets of 2 KiB":                                                {186.182, Elsewhere}, "VPUSH, if the processor took no time": {430.4, Hypothetical},
+		"RDMA, of which VPUSH reaches 38 %": {474.47, FromTotal}, "PUSH, PUT": {1.74, Elsewhere}, "PULL": {3.48, Elsewhere},
+		"lock, nobody has it": {16.68, Assumed}, "lock, from another rank": {25.02, Assumed}, "lock, handed over": {8.34, Assumed},
+		"barrier of 64": {100.08, Assumed}, "SEND, until its ACK": {16.68, Assumed},
+		"core processor and link are in balance": {3102, Assumed},
+		"get_send_buf, reads of the bus":         {0.5, Elsewhere}, "the same with a stash": {0.0078, Assumed},
+		"a miss: a page is pinned, another released": {14.398, Elsewhere}, "PM, 8 KiB, half of the pages miss": {91.334, Elsewhere},
+		"VMMC-2, a tenth of the look-ups miss": {1.9398, Elsewhere},
 	}
 	seen := 0
 	for _, table := range Tables() {
@@ -66,6 +79,12 @@ var origins = map[string]Origin{
 	"PIO write": OfAssumption, "start of a DMA": OfAssumption, "a descriptor of AM": OfAssumption,
 	"a request or a header of FM, VMMC and PM": OfAssumption, "a packet of FM": OfAssumption,
 	"a packet of PM": OfAssumption,
+	"an interrupt":   OfElsewhere, "two system calls": OfElsewhere, "limit of pinned memory": OfAssumption,
+	"the processor's share of a packet of VPUSH": OfElsewhere, "the processor's work for a packet of VPUSH": OfElsewhere,
+	"VPUSH, packets of 2 KiB": OfTotal, "the core processor's work for a message": OfAssumption,
+	"a message of Martini": OfElsewhere, "Martini, both ways": OfElsewhere, "a read over the bus": OfElsewhere,
+	"entries of SENDTBL": OfAssumption, "PM, 8 KiB, all pinned": OfElsewhere, "PM, 8 KiB, none pinned": OfElsewhere,
+	"a look-up of VMMC-2 that hits": OfElsewhere,
 }
 
 // strongest returns the greatest origin of what a figure reads, by the table of this file.
@@ -173,7 +192,7 @@ func TestResiduals(t *testing.T) {
 			}
 		}
 	}
-	if rows != 24 {
+	if rows != 28 {
 		t.Errorf("%d rows have figures of a paper", rows)
 	}
 }
@@ -210,5 +229,29 @@ func TestAlignedStart(t *testing.T) {
 	waits = AlignedStart(6, 6, 7, EventHop, slot)
 	if waits[7] < 14*slot+EventHop || slices.Min(waits) != 0 {
 		t.Errorf("%v", waits)
+	}
+}
+
+// The oldest page goes when the limit has been reached; buffers that fit are pinned once, and buffers that are used in
+// turn and do not fit never are.
+func TestPinCache(t *testing.T) {
+	c := &PinCache{Limit: 2}
+	var hits []bool
+	for _, page := range []int{1, 2, 1, 3, 2, 3} {
+		hits = append(hits, c.Use(page))
+	}
+	if !slices.Equal(hits, []bool{false, false, true, false, false, true}) {
+		t.Error(hits)
+	}
+	for set, want := range map[int][2]float64{256 << 10: {0, 0}, 1 << 20: {0, 0}, 2 << 20: {1, 0.5}, 16 << 20: {1, 0.94}} {
+		turn := missRatio(1<<20, set, 2, false)
+		random := missRatio(1<<20, set, 2, true)
+		if turn != want[0] || math.Abs(random-want[1]) > 0.08 {
+			t.Errorf("%d bytes: %v of the pages miss in turn, %v at random", set, turn, random)
+		}
+	}
+	if figure8 := []Figure{cached(64 << 10), cached(1 << 20), uncached(1 << 20)}; figure8[0].V < 200 || figure8[1].V > 50 ||
+		figure8[2].V > 43 {
+		t.Errorf("figure 8 drops above 64 KiB: %v", figure8)
 	}
 }

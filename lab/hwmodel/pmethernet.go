@@ -15,6 +15,8 @@ func PMEthernet() Table {
 	swap := us("switch to protocol processing", 3.2, OfParts, counter)
 	driver := us("device driver", 4.7, OfParts, counter)
 	interrupt := us("hardware interrupt", 5.9, OfParts, firmware)
+	response := us("processor answers an interrupt", 1.6, OfParts, "§2.2")
+	registers := us("four accesses to the interrupt controller", 1.2, OfParts, "§2.2")
 	wire := us("network card and medium", 7.7, OfTotal, "table 3; 36.6/2 − 4.7 − 5.9")
 
 	link := Path{driver, interrupt, wire}
@@ -42,6 +44,8 @@ func PMEthernet() Table {
 			compared("PM/Ethernet, not reaping", 47.6, trip(sleeping), "us",
 				"reaping saves an interrupt each way; the parts of PM and of the card come from other totals. The paper: "+
 					"what is left is the handler, which runs also when it reaps"),
+			constructed("interrupt: context saved, driver found", 0,
+				Path{interrupt}.mean().minus(Path{response, registers}.mean()), "us", "the rest of 5.9, says the paper"),
 		},
 		Notes: []string{
 			"The paper's text gives 48.4 us for one way of TCP/IP; that is the percentage of TCP and IP. The sum is 44.8.",

@@ -129,4 +129,4 @@ func (t Table) Inputs() []*Input {
 }
 
 // Tables returns all tables.
-func Tables() []Table { return []Table{PMEthernet(), DIMMnet(), LANai()} }
+func Tables() []Table { return []Table{PMEthernet(), DIMMnet(), LANai(), RHiNET(), Pinning()} }

@@ -27,3 +27,17 @@ func TestFlowControls(t *testing.T) {
 		}
 	}
 }
+
+// The figures of PM/Ethernet have a point for each length and line.
+func TestEthernetFigures(t *testing.T) {
+	s := Spec{Transport: "udp", Sizes: []int{8, 1440}, Rounds: 1, Brief: true}
+	points := MeasureEthernet(t.Context(), s, nil, func(int, string) {})
+	if len(points) != 16 {
+		t.Errorf("%d points", len(points))
+	}
+	for _, p := range points {
+		if p.Error != "" || p.Value <= 0 {
+			t.Errorf("%+v", p)
+		}
+	}
+}

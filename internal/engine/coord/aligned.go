@@ -18,6 +18,7 @@ type clock struct {
 	offset   time.Duration // master's clock minus this one
 	delay    time.Duration // one way
 	spread   time.Duration // of the question that told so: half its round trip
+	at       monotime.Time // when it told so
 	ready    bool
 	farthest time.Duration // master: the longest delay of the members that have arrived
 	due      monotime.Time // when the program may go on
@@ -25,9 +26,9 @@ type clock struct {
 }
 
 const (
-	questions  = 8                // before the first phase
-	slack      = time.Microsecond // for the release to be sent
-	reconsider = 16               // questions after which an old answer counts no more
+	questions = 8                // before the first phase
+	slack     = time.Microsecond // for the release to be sent
+	drifts    = 10_000           // an answer becomes less exact by so much less than it ages: clocks are off by 50 ppm
 )
 
 // known reports whether this member can translate an instant of the master's clock.
@@ -47,7 +48,8 @@ func (l *Layer) pong(now monotime.Time, from int, v wire.Clock) {
 	l.send(from, wire.Clock{Kind: wire.EventPong, ID: v.ID, Sent: v.Sent, Time: uint64(now)}.Event())
 }
 
-// onPong takes a measurement. The quickest answer is the most exact.
+// onPong takes a measurement. The quickest answer is the most exact, until clocks may have drifted apart by more since
+// then than another is worse.
 func (b *barrier) onPong(now monotime.Time, v wire.Clock) {
 	c := b.clock
 	sent := monotime.Time(v.Sent)
@@ -56,8 +58,9 @@ func (b *barrier) onPong(now monotime.Time, v wire.Clock) {
 		return
 	}
 	half := now.Sub(sent) / 2
-	if c.round%reconsider == 1 || half < c.spread {
+	if c.round == 1 || half <= c.spread+now.Sub(c.at)/drifts {
 		c.spread = half
+		c.at = now
 		c.delay = half
 		c.offset = monotime.Time(v.Time).Sub(sent.Add(half))
 	}

@@ -29,6 +29,7 @@ type Cluster struct {
 	Loss     float64
 	GoBackN  bool
 	Liveness time.Duration
+	Drift    int
 	Faults   []fault.Fault
 	Seed     uint64
 	Log      io.Writer
@@ -74,6 +75,8 @@ func (c *Cluster) job() (*Job, error) {
 		return nil, &failure.ConfigError{Field: "Cluster.PerHost", Value: c.PerHost, Min: 0, Max: c.Ranks}
 	case c.MTU < minMTU || c.MTU > 1<<16:
 		return nil, &failure.ConfigError{Field: "Cluster.MTU", Value: c.MTU, Min: minMTU, Max: 1 << 16}
+	case c.Drift < 0 || c.Drift > 1000:
+		return nil, &failure.ConfigError{Field: "Cluster.Drift", Value: c.Drift, Min: 0, Max: 1000}
 	case !(c.Loss >= 0 && c.Loss < 1):
 		return nil, &failure.OptionError{Option: "Cluster.Loss", Value: fmt.Sprint(c.Loss),
 			Takes: "the share of packets to lose, from 0 to less than 1"}

@@ -12,6 +12,7 @@ import (
 	"weft/internal/engine"
 	"weft/internal/engine/wire"
 	"weft/internal/join"
+	"weft/internal/sim"
 	"weft/internal/timeline"
 )
 
@@ -36,6 +37,10 @@ func (r *run) add(rank int, program func(m *join.Member) join.Program) error {
 	m.Flights = r.flights
 	p := r.job.Add()
 	src.rank = p
+	if r.cluster.Drift > 0 {
+		m.Flights = nil // only clocks that are exact go by flights
+		r.setClock(rank, rank-rank%max(r.cluster.PerHost, 1))
+	}
 	find := func(to int) (driver.Route, error) {
 		host, _ := r.job.Host(to)
 		m.Note(to, join.Route{Host: hostName(host), Why: "it is simulated"})
@@ -48,6 +53,18 @@ func (r *run) add(rank int, program func(m *join.Member) join.Program) error {
 	ctx, cancel := context.WithCancel(r.ctx)
 	p.Run(m.Node.Tick, func() { r.execute(ctx, m, p, does) }, cancel)
 	return nil
+}
+
+// setClock draws how wrong the clock of a rank is. Ranks of one host have the clock of the first of them.
+func (r *run) setClock(rank, first int) {
+	m := r.job.Net.Machine(rank)
+	if rank != first {
+		m.Offset = r.job.Net.Machine(first).Offset
+		m.Drift = r.job.Net.Machine(first).Drift
+		return
+	}
+	m.Offset = sim.Time(r.job.World.Rand.Int64N(int64(time.Second)))
+	m.Drift = r.job.World.Rand.Int64N(int64(2*r.cluster.Drift+1)) - int64(r.cluster.Drift)
 }
 
 func hostName(host int) string { return fmt.Sprintf("machine%d", host) }

@@ -110,7 +110,7 @@ func TestMistakes(t *testing.T) {
 		{"targets -write -only send8", "without -only"},
 		{"sim -seeds 3 ../../../examples/hello", "weft sim runs programs"},
 		{"sim -seed 1 -only rope", `no scene "rope"`},
-		{"sim paper -table x", "there are pmethernet, dimmnet, lanai and all"},
+		{"sim paper -table x", "there are pmethernet, dimmnet, lanai, rhinet, pinning and all"},
 		{"sim map -n 0", "a network has 1 to 4096 hosts, not 0"},
 		{"sim map -topology torus:8", `there is no kind "torus" of network: there are switch-tree`},
 		{"sim map -topology file:nowhere", "no such file"},

@@ -41,6 +41,7 @@ EXAMPLES
   weftlab perf libraries -svg libraries.svg    the user-level libraries side by side
   weftlab perf buffers                         memory that they hold for messages, by ranks
   weftlab perf flow                            flow controls, where the receiver is slow
+  weftlab lab -hosts 8 -- weftlab perf pmethernet    the figures of PM/Ethernet
   weftlab perf sharing                         a link that ranks and TCP share
   weftlab perf services                        HTTP and net/rpc over sockets and weft
   weftlab targets                         the targets of docs/PERFORMANCE.md
@@ -114,7 +115,7 @@ func perfTests() []perfTest {
 			help: perfBuffersHelp, run: measureBuffers, flags: "ns=2,4,8,16,32,64 " + here + " json",
 			of: map[string][]string{"transport": real}, from: map[string][2]int{"ns": {2, 256}},
 		},
-		perfFlow(real),
+		perfFlow(real), perfEthernet(real),
 		{
 			name: "sharing", short: "how ranks and TCP share the link to one host", help: perfSharingHelp,
 			run: measureSharing, flags: "n=2 size=1048576 transport=udp tcp=cubic for=5s json",

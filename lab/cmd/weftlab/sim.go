@@ -31,6 +31,7 @@ EXAMPLES
   weftlab sim -for 60s                 explore new seeds for a minute
   weftlab sim paper -table dimmnet     models of the hardware of the papers
   weftlab sim congestion               incast, halo and all-to-all where queues are short
+  weftlab sim hotspot                  what locks and barriers put on one rank
   weftlab sim map -n 1000              find a network of switches, and routes through it`
 
 // simFlags are the flags of weftlab sim.
@@ -56,7 +57,7 @@ func simCommand() *ffcli.Command {
 		Name: "sim", ShortUsage: "weftlab sim [FLAGS]",
 		ShortHelp: "run random tests, and models, in virtual time",
 		LongHelp:  simHelp, FlagSet: fs, Subcommands: []*ffcli.Command{simPaperCommand(), simBarrierCommand(),
-			simMapCommand(), simCongestionCommand(), simReplayCommand()},
+			simMapCommand(), simCongestionCommand(), simHotspotCommand(), simReplayCommand()},
 		Exec: func(ctx context.Context, args []string) error {
 			ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 			defer stop()

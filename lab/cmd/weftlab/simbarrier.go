@@ -32,6 +32,12 @@ an event link of 100 Mbps to each neighbour, on which an event packet of 16 byte
 master's packet has arrived. The master sends one packet after the other, to the farthest
 node first; the waits follow from exact flight times, so that no skew is left.
 
+Printed is the modified shuffle exchange by the steps of [Hayakawa98] as they are printed,
+on a torus of rows and columns; its last columns say how many nodes never go on, how many
+of them wait for a notification that nobody sends, and how many go on too early. Paper is
+the algorithm that the paper chooses for the number of nodes: shuffle up to 16, modified
+up to 36, central for more.
+
 -data SIZE lets each node of that network begin to send SIZE bytes to each neighbour when
 the barrier begins, in data packets of 64 bytes: on the data link, as in the paper; on the
 event link, a packet at a time, as weft sends long messages; and on the event link, all at
@@ -42,12 +48,16 @@ EXAMPLES
   weftlab sim barrier -n 2,16,256,4096,65536 -topology fattree:16 -svg barriers.svg
   weftlab sim barrier -model etl -n 36 -algorithm modified,central
   weftlab sim barrier -model etl -n 36 -algorithm modified -data 65536
+  weftlab sim barrier -model etl -n 25,36 -algorithm printed,modified
+  weftlab sim barrier -model etl -n 9,25,64 -algorithm paper
+  weftlab sim barrier -model etl -n 36 -algorithm modified -size 40
   weftlab sim barrier -n 4096 -topology crossbar -algorithm dissemination -json`
 
 // planned are the algorithms that are message plans, by their names.
 var planned = map[string]coord.Algorithm{
 	"central": coord.Central, "tree": coord.Tree, "dissemination": coord.Dissemination, "shuffle": coord.Shuffle,
-	"modified": coord.ModifiedShuffle,
+	"modified": coord.ModifiedShuffle, "printed": coord.ModifiedShuffle,
+	"paper": coord.Shuffle, // or another: barrierplan.Chosen
 }
 
 // barrierRow is a line of -json.
@@ -65,6 +75,9 @@ type barrierRow struct {
 	Time      float64 `json:"time_us"`
 	Bound     float64 `json:"bound_us"`
 	Skew      float64 `json:"skew_us"`
+	Stuck     int     `json:"stuck,omitempty"`
+	Unpaired  int     `json:"unpaired,omitempty"`
+	Early     int     `json:"early,omitempty"`
 }
 
 type simBarrierFlags struct {
@@ -80,9 +93,9 @@ func simBarrierCommand() *ffcli.Command {
 	fs.StringVar(&f.topologies, "topology", "torus,fattree:8",
 		"with commas: torus (as square as may be), or what weft sim -topology takes")
 	fs.StringVar(&f.algorithms, "algorithm", "central,tree,dissemination,modified",
-		"with commas: central, tree, dissemination, shuffle, modified")
+		"with commas: central, tree, dissemination, shuffle, modified, printed, paper")
 	fs.StringVar(&f.link, "link", "10Gbps,1us", "bandwidth and delay of each link")
-	fs.IntVar(&f.size, "size", 104, "bytes of a message: a frame of 40 and a header of 64")
+	fs.IntVar(&f.size, "size", 0, "bytes of a message; 0: 104, a frame of 40 and a header of 64, or with -model etl 16")
 	fs.IntVar(&f.arity, "arity", 2, "of trees")
 	fs.StringVar(&f.model, "model", "", "etl: the network of [Hayakawa98]")
 	fs.IntVar(&f.data, "data", 0, "with -model etl: bytes that each node sends to each neighbour meanwhile")
@@ -102,7 +115,7 @@ func (f *simBarrierFlags) run() error {
 		return err
 	case f.model == "etl":
 		wire = etlWire()
-		f.size = hwmodel.EventSize
+		f.size = cmp.Or(f.size, hwmodel.EventSize)
 		f.topologies = "torus"
 	case f.model != "":
 		return fmt.Errorf("sim barrier: -model %q: there is etl", f.model)
@@ -110,6 +123,7 @@ func (f *simBarrierFlags) run() error {
 	if f.data != 0 && (f.model != "etl" || f.data < 0 || f.data > 1<<24) {
 		return fmt.Errorf("sim barrier: -data %d: must be from 1 to %d, with -model etl", f.data, 1<<24)
 	}
+	f.size = cmp.Or(f.size, 104)
 	var rows []barrierRow
 	for _, top := range words(f.topologies) {
 		for _, name := range words(f.algorithms) {
@@ -120,18 +134,23 @@ func (f *simBarrierFlags) run() error {
 				}
 				a, ok := planned[name]
 				if !ok {
-					return fmt.Errorf("sim barrier: -algorithm %q: there are central, tree, dissemination, shuffle and modified", name)
+					return fmt.Errorf("sim barrier: -algorithm %q: there are central, tree, dissemination, shuffle, modified, "+
+						"printed and paper", name)
+				}
+				if name == "paper" {
+					a = barrierplan.Chosen(n)
 				}
 				for _, beside := range f.besides() {
 					r, err := barrierplan.Run(barrierplan.Case{
 						Algorithm: a, N: n, Arity: f.arity, Topology: top, Wire: wire, Size: f.size, Data: beside.data,
+						Printed: name == "printed",
 					})
 					if err != nil {
 						return err
 					}
 					rows = append(rows, barrierRow{
 						"sim-barrier", name, beside.links, r.Topology, n, r.Messages, r.Steps, formula(a, n, f.arity), r.Hops, r.Longest,
-						micro(r.Time), micro(r.Bound), micro(r.Skew),
+						micro(r.Time), micro(r.Bound), micro(r.Skew), r.Stuck, r.Unpaired, r.Early,
 					})
 				}
 			}
@@ -225,11 +244,11 @@ func (f *simBarrierFlags) print(rows []barrierRow) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	fmt.Fprintln(w, "algorithm\tdata on\ttopology\tranks\tmessages\tsteps (formula)\t"+
-		"hops\tlongest path\ttime\tbound\ttime/bound\tskew")
+		"hops\tlongest path\ttime\tbound\ttime/bound\tskew\tstuck, unpaired, early")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d (%d)\t%d\t%d hops\t%.4g us\t%.4g us\t%.2f\t%.4g us\n",
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d (%d)\t%d\t%d hops\t%.4g us\t%.4g us\t%.2f\t%.4g us\t%d, %d, %d\n",
 			r.Algorithm, cmp.Or(r.Data, "-"), r.Topology, r.N, r.Messages, r.Steps, r.Formula, r.Hops, r.Longest, r.Time,
-			r.Bound, r.Time/max(r.Bound, 1e-9), r.Skew)
+			r.Bound, r.Time/max(r.Bound, 1e-9), r.Skew, r.Stuck, r.Unpaired, r.Early)
 	}
 	if f.model != "etl" {
 		return
