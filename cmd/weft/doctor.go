@@ -55,7 +55,7 @@ type doctorFlags struct {
 }
 
 func doctorCommand() *ffcli.Command {
-	f := doctorFlags{hosts: hostFlags{bindTo: "none", perHost: 1}}
+	f := doctorFlags{hosts: hostFlags{bindTo: "part", perHost: 1}}
 	fs := flag.NewFlagSet("weft doctor", flag.ContinueOnError)
 	fs.StringVar(&f.hosts.list, "hosts", "",
 		"hosts to check, such as a,b,node[01-16] (default: those of the batch system's allocation, or this host)")

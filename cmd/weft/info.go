@@ -49,7 +49,8 @@ func infoCommand() *ffcli.Command {
 	fs.IntVar(&f.n, "n", 2, "number of ranks")
 	fs.IntVar(&f.pretend, "pretend", 1, "pretend that the ranks are on this many hosts, in turn")
 	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp, tcp or fabric")
-	fs.StringVar(&f.bindTo, "bind-to", "none", "core: give each rank a processor core of its own; none: do not")
+	fs.StringVar(&f.bindTo, "bind-to", "part",
+		"part: divide the processors of a host among its ranks, if they are enough; core: a core for each; none: do not bind")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object for each rank, or with -env for each variable")
 	fs.BoolVar(&f.env, "env", false, "print the environment variables that configure programs")
 	return &ffcli.Command{
@@ -96,13 +97,13 @@ func (f *infoFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	bind, err := bindTo(f.bindTo)
+	bind, err := launch.ParseBinding(f.bindTo)
 	if err != nil {
 		return fmt.Errorf("info: %w", err)
 	}
 	var out, report bytes.Buffer
 	result, err := launch.Run(ctx, launch.Job{
-		Program: self, N: f.n, Pretend: f.pretend, Transport: f.transport, BindToCore: bind,
+		Program: self, N: f.n, Pretend: f.pretend, Transport: f.transport, Bind: bind,
 		Stdout: &out, Stderr: os.Stderr, Report: &report, Env: []string{envInfo + "=1"},
 	}, nil)
 	if err == nil && result.Status != 0 {

@@ -85,7 +85,7 @@ func perfCommand() *ffcli.Command {
 
 func perfTest(name, help, sizes string) *ffcli.Command {
 	fs := flag.NewFlagSet("weft perf "+name, flag.ContinueOnError)
-	f := &perfFlags{spec: perfSpec{Test: name}, hosts: hostFlags{bindTo: "none"}}
+	f := &perfFlags{spec: perfSpec{Test: name}, hosts: hostFlags{bindTo: "part"}}
 	fs.StringVar(&f.spec.Op, "op", "send", strings.Join(perfOps, ", "))
 	fs.StringVar(&f.sizes, "size", sizes, "sizes in bytes, with commas")
 	fs.StringVar(&f.transport, "transport", "auto", "auto, shm, eth, udp, tcp or fabric")

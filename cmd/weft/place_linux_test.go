@@ -45,7 +45,8 @@ func TestVariablesForRanks(t *testing.T) {
 	}
 }
 
-// -bind-to core gives each rank a core that no other has, and weft info tells which.
+// -bind-to core gives each rank a core that no other has, and weft info tells which. By default ranks that fit have
+// no processor in common, and together they have all.
 func TestBindToCore(t *testing.T) {
 	cores := sys.Cores()
 	out, errs, status := runWeft(t, "run", "-n", "1", "-bind-to", "core", "grep", "Cpus_allowed_list", "/proc/self/status")
@@ -61,6 +62,8 @@ func TestBindToCore(t *testing.T) {
 		want []string
 	}{
 		{"core", []string{sys.ListCPUs(cores[0]), sys.ListCPUs(cores[1])}},
+		{"part", []string{sys.ListCPUs(slices.Concat(cores[:len(cores)/2]...)),
+			sys.ListCPUs(slices.Concat(cores[len(cores)/2:]...))}},
 		{"none", []string{sys.ListCPUs(sys.Affinity()), sys.ListCPUs(sys.Affinity())}},
 	} {
 		out, errs, status = runWeft(t, "info", "-n", "2", "-bind-to", c.bind)

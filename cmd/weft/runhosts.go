@@ -29,7 +29,8 @@ func (f *hostFlags) add(fs *flag.FlagSet, job *launch.Job) {
 	fs.StringVar(&f.rsh, "rsh", "", rshUsage)
 	fs.IntVar(&f.perHost, "per-host", 0, "ranks on each host, instead of one for each of its slots")
 	fs.BoolVar(&job.Copy, "copy", false, "copy the program to hosts that do not have it, and remove it after the job")
-	fs.StringVar(&f.bindTo, "bind-to", "none", "core: give each rank a processor core of its own; none: do not")
+	fs.StringVar(&f.bindTo, "bind-to", "part",
+		"part: divide the processors of a host among its ranks, if they are enough; core: a core for each; none: do not bind")
 	fs.Var(&f.export, "x", "environment variable for the ranks, NAME=value, or NAME with its value here; may be repeated")
 	fs.IntVar(&f.fanout, "fanout", 0, "hosts that one host reaches directly; more are reached through those (default 16)")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "print which ranks would run on which host, and start nothing")
@@ -64,7 +65,7 @@ func (e *exports) Set(text string) error {
 // the hosts.
 func (f *hostFlags) apply(job *launch.Job) (by string, err error) {
 	job.Env = append(job.Env, f.export...)
-	if job.BindToCore, err = bindTo(f.bindTo); err != nil {
+	if job.Bind, err = launch.ParseBinding(f.bindTo); err != nil {
 		return "", fmt.Errorf("run: %w", err)
 	}
 	if f.perHost < 0 || f.fanout < 0 {
@@ -93,14 +94,6 @@ func (f *hostFlags) apply(job *launch.Job) (by string, err error) {
 	}
 	job.Agent, err = os.Executable()
 	return by, err
-}
-
-// bindTo reads -bind-to.
-func bindTo(text string) (core bool, err error) {
-	if text != "core" && text != "none" {
-		return false, fmt.Errorf("-bind-to %q: must be core or none", text)
-	}
-	return text == "core", nil
 }
 
 // hosts returns the hosts that the flags name, or else those of the batch system's allocation that this process runs

@@ -28,6 +28,7 @@ type Hello struct {
 	OS, Arch string
 	Where    sys.Identity
 	Cores    [][]int `json:",omitempty"` // see sys.Cores
+	CPUs     float64 // see sys.CPUs
 }
 
 // A Begin is the launcher's first message, which describes the job.
@@ -80,6 +81,7 @@ func Serve(in io.Reader, out io.Writer, version string) error {
 	defer a.close()
 	err := a.link.say(message{Op: "hello", Hello: &Hello{
 		Version: version, OS: runtime.GOOS, Arch: runtime.GOARCH, Where: sys.Identify(), Cores: sys.Cores(),
+		CPUs: sys.CPUs(),
 	}})
 	if err != nil {
 		return err

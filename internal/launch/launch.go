@@ -33,8 +33,8 @@ type Job struct {
 	Fanout  int             // agents that one host starts; 0 means 16
 	Copy    bool            // copy the program to hosts that do not have it
 
-	BindToCore bool     // each rank has a core of its own
-	Env        []string // added to this process's environment
+	Bind Binding  // which processors ranks may run on
+	Env  []string // added to this process's environment
 
 	Liveness time.Duration // for the ranks; 0 means their default
 	Grace    time.Duration // from the first signal that ends the job to KILL; 0 means DefaultGrace
@@ -245,7 +245,7 @@ func (r *Running) identities() []bootstrap.Job {
 	for i, k := range r.ranks {
 		jobs[i] = bootstrap.Job{
 			Rank: i, Size: r.job.N, ID: id, Secret: secret, Host: k.place.name,
-			Local: local[k.place.name], Crowd: crowd[k.place.container],
+			Local: local[k.place.name], Crowd: k.place.crowd(crowd),
 			Transport: r.job.Transport, Liveness: r.job.Liveness,
 		}
 	}

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -18,8 +19,10 @@ type place struct {
 	container string   // ranks with the same container share processors: see sys.Identity
 	lab       Host     // in a lab: the host
 	env       []string // added to the rank's environment
-	cpus      []int    // processors that the rank is bound to, or nil
+	cpus      []int    // processors that the rank is bound to, or nil: those of the machine
 	reply     agent.Reply
+
+	processors processors // of the machine
 }
 
 // program returns the path of the program on the host.
@@ -30,6 +33,15 @@ func (p place) program(here string) string {
 	return here
 }
 
+// crowd returns how many ranks share the processors that this one may use. All says how many there are in each
+// container.
+func (p place) crowd(all map[string]int) int {
+	if n := all[p.container]; p.cpus == nil || float64(n) > p.processors.most {
+		return n
+	}
+	return 1
+}
+
 // places opens the hosts of the job, and returns the place of each rank.
 func (r *Running) places(ctx context.Context, signals <-chan os.Signal) ([]place, error) {
 	local, err := process.Open("")
@@ -37,10 +49,16 @@ func (r *Running) places(ctx context.Context, signals <-chan os.Signal) ([]place
 		return nil, err
 	}
 	r.hosts = append(r.hosts, local)
+	var all []place
 	if len(r.job.Hosts) > 0 {
-		return r.onHosts(ctx, local, signals)
+		all, err = r.onHosts(ctx, local, signals)
+	} else {
+		all, err = r.pretended(local)
 	}
-	return r.pretended(local)
+	if err == nil {
+		err = r.job.Bind.bind(all, cmp.Or(r.variable(procsEnv), os.Getenv(procsEnv)))
+	}
+	return all, err
 }
 
 // pretended places the ranks on this host, or in turn on the hosts of the lab or on pretended hosts.
@@ -52,16 +70,10 @@ func (r *Running) pretended(local host) (places []place, err error) {
 		}
 	}
 	name := hostname()
-	cores := sys.Cores()
-	if r.job.BindToCore && r.job.N > len(cores) {
-		return nil, fmt.Errorf("weft: -bind-to core: %d ranks are more than the %d cores here", r.job.N, len(cores))
-	}
+	here := processors{name, sys.Cores(), sys.CPUs()}
 	hosts := min(max(r.job.Pretend, len(lab), 1), r.job.N)
 	for i := range r.job.N {
-		p := place{host: local, name: name, container: name}
-		if r.job.BindToCore {
-			p.cpus = cores[i]
-		}
+		p := place{host: local, name: name, container: name, processors: here}
 		switch h := i % hosts; {
 		case len(lab) > 0:
 			p.lab = lab[h]

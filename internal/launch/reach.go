@@ -41,6 +41,7 @@ type site struct {
 	reply  agent.Reply
 	where  sys.Identity
 	cores  [][]int
+	cpus   float64 // see sys.CPUs
 	err    error
 	ready  chan struct{} // closed when the agent has answered Begin, or err is set
 }
@@ -181,6 +182,7 @@ func (r *Running) connect(ctx context.Context, local *process.Host, s, parent *s
 	}
 	s.where = s.remote.Hello.Where
 	s.cores = s.remote.Hello.Cores
+	s.cpus = s.remote.Hello.CPUs
 	if silence := r.silence(); silence > 0 {
 		s.remote.Watch(2*silence/beats, silence)
 	}
@@ -285,7 +287,6 @@ func (r *Running) variable(name string) (value string) {
 // so that their ranks share memory.
 func (r *Running) assign(local *process.Host, sites []*site) (places []place, err error) {
 	names := map[string]string{}
-	taken := map[string]bool{}
 	for _, s := range sites {
 		if s.count == 0 {
 			continue
@@ -295,6 +296,7 @@ func (r *Running) assign(local *process.Host, sites []*site) (places []place, er
 			p.host = local
 			s.where = sys.Identify()
 			s.cores = sys.Cores()
+			s.cpus = sys.CPUs()
 			if p.env, err = r.bindHere(sites); err != nil {
 				return nil, err
 			}
@@ -309,30 +311,12 @@ func (r *Running) assign(local *process.Host, sites []*site) (places []place, er
 			}
 			p.name = names[space]
 		}
+		p.processors = s.on()
 		for range s.count {
-			q := p
-			if r.job.BindToCore {
-				if q.cpus = s.freeCore(taken); q.cpus == nil {
-					return nil, fmt.Errorf("weft: host %s: -bind-to core: more ranks than its %d cores", s.name, len(s.cores))
-				}
-			}
-			places = append(places, q)
+			places = append(places, p)
 		}
 	}
 	return places, nil
-}
-
-// freeCore takes a core of the site's machine that no rank has yet, and returns it, or nil if there is none. Several
-// sites may be on one machine and share its cores.
-func (s *site) freeCore(taken map[string]bool) []int {
-	for _, core := range s.cores {
-		name := fmt.Sprint(cmp.Or(s.where.Machine, s.name), core)
-		if !taken[name] {
-			taken[name] = true
-			return core
-		}
-	}
-	return nil
 }
 
 // bindHere returns the environment with the address by which other hosts reach the ranks on this one.

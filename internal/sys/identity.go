@@ -7,7 +7,7 @@ type Identity struct {
 	Machine string
 
 	// Container is the same for processes that share the processors they have been given:
-	// those of one container, or of one machine.
+	// those of one container, or of one machine, that may run on the same ones.
 	Container string
 
 	// Space is the same for processes that find each other and can share memory: those of

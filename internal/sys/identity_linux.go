@@ -19,7 +19,7 @@ func Identify() (id Identity) {
 		return Identity{}
 	}
 	if links, ok := namespaces("pid", "cgroup"); ok {
-		id.Container = id.Machine + links
+		id.Container = id.Machine + links + " " + ListCPUs(Affinity())
 	}
 	if links, ok := namespaces("net", "pid", "user"); ok {
 		id.Space = id.Machine + links + " " + strconv.Itoa(os.Getuid())
