@@ -12,13 +12,14 @@ import (
 	"weft/internal/sys"
 )
 
-// A Sharing is how the ranks of a job and a TCP connection share the link to one host. All figures are 10^6 bytes
+// A Sharing is how the ranks of a job and TCP connections share the link to one host. All figures are 10^6 bytes
 // per second.
 type Sharing struct {
 	Algorithm string    `json:"algorithm"` // by which TCP controls congestion
+	Flows     int       `json:"flows"`     // TCP connections
 	TCPAlone  float64   `json:"tcp_alone_mb_s"`
 	WeftAlone float64   `json:"weft_alone_mb_s"`
-	TCP       float64   `json:"tcp_mb_s"`   // beside weft
+	TCP       float64   `json:"tcp_mb_s"`   // all beside weft
 	Weft      float64   `json:"weft_mb_s"`  // beside TCP
 	Ranks     []float64 `json:"ranks_mb_s"` // of WeftAlone, each rank's
 }
@@ -30,11 +31,12 @@ type Interval struct {
 	Bytes []uint64  `json:"bytes"`
 }
 
-// MeasureSharing measures for a time each: all ranks but the first sending to it, a TCP connection from the second
-// host to the first, and both at once. The connection controls congestion by an algorithm of the kernel, such as cubic.
+// MeasureSharing measures for a time each: all ranks but the first sending to it, some TCP connections from the second
+// host to the first, and both at once. The connections control congestion by an algorithm of the kernel, such as cubic.
 // It needs a lab of three hosts or more whose switch has a rate.
-func MeasureSharing(ctx context.Context, s Spec, algorithm string, each time.Duration) (r Sharing, err error) {
+func MeasureSharing(ctx context.Context, s Spec, algorithm string, flows int, each time.Duration) (r Sharing, err error) {
 	r.Algorithm = algorithm
+	r.Flows = flows
 	hosts, err := launch.LabHosts()
 	if err == nil && len(hosts) < 2 {
 		err = errors.New("weftlab perf: sharing is measured between the hosts of a lab: " +
@@ -53,13 +55,24 @@ func MeasureSharing(ctx context.Context, s Spec, algorithm string, each time.Dur
 		r.Ranks = append(r.Ranks, alone.rate(n))
 		r.WeftAlone += alone.rate(n)
 	}
-	flow, err := startFlow(hosts[1], hosts[0], algorithm)
-	if err != nil {
-		return r, err
+	var all []*flow
+	for range flows {
+		f, err := startFlow(hosts[1], hosts[0], algorithm)
+		if err != nil {
+			return r, err
+		}
+		defer func() { _ = f.end() }()
+		all = append(all, f)
 	}
-	defer func() { _ = flow.end() }()
-	if r.TCPAlone, err = flow.over(ctx, each); err != nil {
-		return r, err
+	start := time.Now()
+	select {
+	case <-time.After(each):
+	case <-ctx.Done():
+		return r, ctx.Err()
+	}
+	end := time.Now()
+	for _, f := range all {
+		r.TCPAlone += f.between(start, end)
 	}
 	beside, err := s.incast(ctx)
 	if err != nil {
@@ -68,7 +81,9 @@ func MeasureSharing(ctx context.Context, s Spec, algorithm string, each time.Dur
 	for _, n := range beside.Bytes {
 		r.Weft += beside.rate(n)
 	}
-	r.TCP = flow.between(beside.Start, beside.End)
+	for _, f := range all {
+		r.TCP += f.between(beside.Start, beside.End)
+	}
 	return r, nil
 }
 
@@ -219,17 +234,6 @@ func (f *flow) receive() {
 		if err != nil {
 			return
 		}
-	}
-}
-
-// over returns the rate at which bytes arrive during d from now on.
-func (f *flow) over(ctx context.Context, d time.Duration) (float64, error) {
-	start := time.Now()
-	select {
-	case <-time.After(d):
-		return f.between(start, time.Now()), nil
-	case <-ctx.Done():
-		return 0, ctx.Err()
 	}
 }
 

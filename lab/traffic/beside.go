@@ -17,9 +17,9 @@ type Beside struct {
 // Share is the part of the links in what both carry.
 func (b Beside) Share() float64 { return b.Weft / (b.Weft + b.TCP) }
 
-// RunBeside lets senders send to host 0 as much as they can, first alone and then beside a TCP connection from the last
-// host. The processes of the links do not look at their network for up to nap, again and again.
-func RunBeside(c Case, senders int, nap time.Duration) (b Beside, err error) {
+// RunBeside lets senders send to host 0 as much as they can, first alone and then beside TCP connections from the last
+// hosts. The processes of the links do not look at their network for up to nap, again and again.
+func RunBeside(c Case, senders, rivals int, nap time.Duration) (b Beside, err error) {
 	n, err := Open(c)
 	if err != nil {
 		return b, err
@@ -46,14 +46,23 @@ func RunBeside(c Case, senders int, nap time.Duration) (b Beside, err error) {
 	before := links()
 	n.For(long)
 	b.Alone = part(links() - before)
-	r := n.compete(c.Hosts-1, 0)
+	var tcp []*rival
+	for i := range rivals {
+		tcp = append(tcp, n.compete(c.Hosts-1-i, 0))
+	}
+	arrived := func() (all uint64) {
+		for _, r := range tcp {
+			all += r.got
+		}
+		return all
+	}
 	n.For(long / 2)
 	before = links()
-	got := r.got
+	got := arrived()
 	counts := n.Counts()
 	n.For(long)
 	b.Weft = part(links() - before)
-	b.TCP = part(r.got - got)
+	b.TCP = part(arrived() - got)
 	b.Counts = n.Counts().less(counts)
 	return b, nil
 }

@@ -14,7 +14,7 @@ func TestBeside(t *testing.T) {
 		for _, nap := range []time.Duration{0, 300 * time.Microsecond} {
 			c := Case{Topology: "crossbar", Hosts: senders + 2, MTU: 1500, Access: 40e9,
 				Wire: sim.Wire{Bandwidth: 1e9, Delay: 25 * time.Microsecond, Queue: 256 << 10}}
-			b, err := RunBeside(c, senders, nap)
+			b, err := RunBeside(c, senders, 1, nap)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -254,7 +254,7 @@ func TestHostsFlags(t *testing.T) {
 		t.Errorf("-per-host: status %d: %q, %q", status, out, errs)
 	}
 	_, errs, status = c.run("-hosts", "h1,h2", "-per-host", fmt.Sprint(len(cores)), "-bind-to", "core", c.path("tell"))
-	if want := fmt.Sprintf("host h2: -bind-to core: more ranks than its %d cores", len(cores)); status == 0 ||
+	if want := fmt.Sprintf("-bind-to core: %d ranks are more than the %d cores there", 2*len(cores), len(cores)); status == 0 ||
 		!strings.Contains(errs, want) {
 		t.Errorf("status %d: %q", status, errs)
 	}

@@ -118,7 +118,7 @@ func perfTests() []perfTest {
 		perfFlow(real), perfEthernet(real),
 		{
 			name: "sharing", short: "how ranks and TCP share the link to one host", help: perfSharingHelp,
-			run: measureSharing, flags: "n=2 size=1048576 transport=udp tcp=cubic for=5s json",
+			run: measureSharing, flags: "n=2 size=1048576 transport=udp tcp=cubic flows=1 for=5s json",
 			of: map[string][]string{"transport": real[1:]}, from: map[string][2]int{"size": {1, 1 << 30}},
 		},
 		{

@@ -36,6 +36,7 @@ type perfSettings struct {
 	spec     perf.Spec
 	systems  []perf.System // those of peers
 	tcp, svg string
+	flows    int
 	seed     uint64
 	json     bool
 
@@ -79,6 +80,7 @@ func (s *perfSettings) flags() []perfFlag {
 		{"beside", "beside", &p.Bulk,
 			"bytes of long messages that rank 0 sends to rank 1 meanwhile, one after the other; 0 for none", 0, many},
 		{"tcp", "tcp", &s.tcp, "by which algorithm of the kernel TCP controls congestion: cubic, bbr, reno", 0, 0},
+		{"flows", "flows", &s.flows, "TCP connections", 1, 64},
 		{"for", "for", &p.For, "how long each measurement takes", 0, 0},
 		{"seed", "seed", &s.seed, "the first seed", 0, 0},
 		{"svg", "svg", &s.svg, "draw the figures into this file", 0, 0},

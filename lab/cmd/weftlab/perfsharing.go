@@ -12,11 +12,12 @@ import (
 )
 
 const perfSharingHelp = `Measures how the link to one host is shared: all other ranks send messages to rank
-0, first alone, and then beside a TCP connection from the second host to the first.
+0, first alone, and then beside -flows TCP connections from the second host to the first.
 The hosts are those of a lab whose switch has a rate; rank i is on host i.
 
 EXAMPLES
   weftlab lab -hosts 3 -rate 200 -- weftlab perf sharing -transport udp
+  weftlab lab -hosts 3 -rate 1000 -- weftlab perf sharing -transport udp -flows 3
   weftlab lab -hosts 8 -rate 200 -- weftlab perf sharing -transport eth -n 8
   weftlab lab -hosts 3 -rate 1000 -queue 64 -- weftlab perf sharing -tcp bbr -json`
 
@@ -29,7 +30,7 @@ func measureSharing(ctx context.Context, s *perfSettings) error {
 	}
 	s.spec.Op = "send"
 	s.spec.Rounds = 1
-	r, err := perf.MeasureSharing(ctx, s.spec, s.tcp, s.spec.For)
+	r, err := perf.MeasureSharing(ctx, s.spec, s.tcp, s.flows, s.spec.For)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func measureSharing(ctx context.Context, s *perfSettings) error {
 func printSharing(r perf.Sharing) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
-	fmt.Fprintf(w, "MB/s\tweft\tTCP (%s)\tweft's share\n", r.Algorithm)
+	fmt.Fprintf(w, "MB/s\tweft\tTCP (%s, %d)\tweft's share\n", r.Algorithm, r.Flows)
 	fmt.Fprintf(w, "alone\t%.1f\t%.1f\t\n", r.WeftAlone, r.TCPAlone)
 	fmt.Fprintf(w, "beside each other\t%.1f\t%.1f\t%.0f %%\n", r.Weft, r.TCP, 100*r.Weft/max(r.Weft+r.TCP, 1e-9))
 	if len(r.Ranks) > 1 {
