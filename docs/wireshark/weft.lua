@@ -8,7 +8,7 @@
 local eth = Proto("weft_eth", "weft on raw Ethernet")
 local weft = Proto("weft", "weft")
 
-local kinds = { [1] = "DATA", [2] = "ACK", [3] = "LOSE", [4] = "STOP", [5] = "GO", [6] = "PROBE", [7] = "SELECT", [8] = "PART" }
+local kinds = { [1] = "DATA", [2] = "ACK", [3] = "LOSE", [4] = "STOP", [5] = "GO", [6] = "PROBE", [7] = "SELECT", [8] = "PART", [9] = "GREET" }
 local statuses = {
   [0] = "OK", [1] = "no such region", [2] = "wrong key", [3] = "out of bounds", [4] = "misaligned",
   [5] = "read only", [6] = "closed", [7] = "too long", [8] = "cancelled", [9] = "fenced", [10] = "no ring", [11] = "shared ring", [12] = "forbidden",

@@ -50,6 +50,7 @@ type Route struct {
 	Card        string     // of the peer, for Transport.Dial
 	Incarnation uint64     // of the peer: which start of this rank it is. A link needs it
 	Guard       link.Guard // what protects the packets of a link
+	Share       []byte     // of the peer, if they are encrypted: see link.Agreement
 }
 
 // A Node is one process of a job: an engine, its transports, and the goroutines that wait

@@ -112,7 +112,7 @@ func (n *Node) connect(rank int, r Route) {
 	caps := r.Transport.Caps()
 	n.eng.Connect(n.now(), rank, engine.Path{
 		MTU: r.Transport.PeerMTU(rank), Lossy: !caps.Reliable, Guard: r.Guard, Devices: caps.Devices,
-		Incarnation: r.Incarnation, Beats: caps.Beats, Lane: lane(r.Transport, rank),
+		Incarnation: r.Incarnation, Share: r.Share, Beats: caps.Beats, Lane: lane(r.Transport, rank),
 	})
 	n.flush(n.clock())
 }

@@ -18,7 +18,8 @@ type Config struct {
 	Secret      []byte
 	Incarnation uint64 // random, not 0
 	Link        link.Config
-	Rand        func() uint64 // for the keys of regions
+	Rand        func() uint64  // for the keys of regions
+	Agreement   link.Agreement // on the keys of encrypted frames
 
 	// MaxQueue is how many frames may wait for one lossy peer before we stop
 	// taking packets from it: most of them are answers to what it sent.
@@ -95,6 +96,7 @@ func New(cfg Config) *Engine {
 		self:  link.NewSelf(cfg.Job, uint32(cfg.Rank), cfg.Incarnation, cfg.Secret),
 		peers: map[int]*peer{}, awaits: map[int]bool{},
 	}
+	e.self.Agrees(cfg.Agreement)
 	queue := func(rank int) *link.Queue { return e.peer(rank).q }
 	e.Msg = msg.NewLayer(cfg.Rank, cfg.Size, queue)
 	e.Msg.Await = e.await
@@ -134,6 +136,7 @@ type Path struct {
 	// Of a lossy path:
 	Guard       link.Guard // what protects packets in both directions
 	Incarnation uint64     // of the peer
+	Share       []byte     // of the peer in an Agreement, if packets are encrypted
 
 	Lane  link.Lane // of a reliable one, if it takes packets without waiting for Output
 	Beats bool      // a reliable one, which does not tell when a peer is stopped: signs of life are exchanged
@@ -173,6 +176,7 @@ func (e *Engine) link(now monotime.Time, p *peer, path Path) {
 	}
 	p.q.Lossy = true
 	p.conn.Guard(path.Guard)
+	p.conn.Agree(path.Share)
 	p.conn.Spread(max(path.Devices, 1))
 	p.conn.Limit(now, path.MTU)
 	p.q.Counts.MTU = uint64(p.conn.MTU())

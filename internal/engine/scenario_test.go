@@ -186,6 +186,7 @@ func newScenario(t *testing.T, d *datadriven.TestData) *scenario {
 		e := New(Config{
 			Rank: rank, Size: n, Job: 1, Secret: make([]byte, 32), Incarnation: uint64(rank + 1), Link: cfg,
 			Rand: func() uint64 { key++; return key }, MaxQueue: s.number("maxqueue", 0),
+			Agreement: s.agreement(uint64(rank + 1)),
 		})
 		s.incarnations = append(s.incarnations, uint64(rank+1))
 		s.engines = append(s.engines, e)

@@ -18,7 +18,18 @@ func (s *scenario) near(a, b int) bool {
 
 // path returns the way between two ranks.
 func (s *scenario) path(from, to int) Path {
-	return Path{MTU: s.mtu, Lossy: !s.near(from, to), Guard: s.guard, Incarnation: s.incarnations[to], Beats: s.beats}
+	return Path{MTU: s.mtu, Lossy: !s.near(from, to), Guard: s.guard, Incarnation: s.incarnations[to], Beats: s.beats,
+		Share: s.agreement(s.incarnations[to]).Share}
+}
+
+// agreement returns the part of an incarnation in agreements. There are no real keys: shares are numbers, and their
+// sum is what they agree on.
+func (s *scenario) agreement(incarnation uint64) link.Agreement {
+	share := make([]byte, wire.ShareSize)
+	share[0] = byte(incarnation)
+	return link.Agreement{Share: share, Root: func(other []byte) []byte {
+		return append([]byte("agreed"), share[0]+other[0])
+	}}
 }
 
 // strange runs a command of strangers.
@@ -139,6 +150,7 @@ func (s *scenario) restart(rank int) {
 	s.incarnations[rank] += 100
 	cfg := s.engines[rank].cfg
 	cfg.Incarnation = s.incarnations[rank]
+	cfg.Agreement = s.agreement(cfg.Incarnation)
 	s.engines[rank] = New(cfg)
 }
 

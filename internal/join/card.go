@@ -20,6 +20,7 @@ type Card struct {
 	NoShm string `json:",omitempty"` // why there is no Shm
 
 	Guard   string `json:",omitempty"` // Settings.Guard
+	Share   []byte `json:",omitempty"` // of the process in agreements on keys
 	Segment string `json:",omitempty"` // the address of UDP and TCP, and the length of its network's prefix
 }
 

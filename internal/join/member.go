@@ -20,6 +20,8 @@ import (
 	"weft/internal/counters/directory"
 	"weft/internal/driver"
 	"weft/internal/engine"
+	"weft/internal/engine/link"
+	"weft/internal/handshake"
 	"weft/internal/record"
 	"weft/internal/sharedmem"
 	"weft/internal/timeline"
@@ -125,7 +127,13 @@ func Join(ctx context.Context, s Settings, src bootstrap.Source) (*Member, error
 // Enter opens the transports of a member that New has made, runs it on them, and tells the other ranks how it is
 // reached. If it fails nothing is left of the member.
 func (m *Member) Enter(ctx context.Context) error {
-	m.NewNode(Random, driver.Config{Route: m.route, Least: m.LeastGuard, Wait: m.waiting()})
+	keys := handshake.NewEphemeral()
+	m.card.Share = keys.Share()
+	c := driver.Config{Route: m.route, Least: m.LeastGuard, Wait: m.waiting()}
+	c.Engine.Agreement = link.Agreement{
+		Share: m.card.Share, Root: func(share []byte) []byte { return keys.Root(m.Job.Secret, share) },
+	}
+	m.NewNode(Random, c)
 	err := m.openTransports()
 	if err == nil {
 		m.start()
@@ -142,12 +150,12 @@ func (m *Member) Enter(ctx context.Context) error {
 	return nil
 }
 
-// NewNode makes the node, with a source of chance.
+// NewNode makes the node, with a source of chance. Of the engine's configuration it uses Agreement alone.
 func (m *Member) NewNode(random func() uint64, c driver.Config) {
 	m.Life = random() | 1
 	c.Engine = engine.Config{
 		Rank: m.Job.Rank, Size: m.Job.Size, Job: m.Job.ID, Secret: m.Job.Secret,
-		Incarnation: m.Life, Link: m.Settings.link(), Rand: random,
+		Incarnation: m.Life, Link: m.Settings.link(), Rand: random, Agreement: c.Engine.Agreement,
 	}
 	if m.page != nil {
 		c.Engine.Counters = m.page.Page

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"weft/internal/driver"
+	"weft/internal/engine/link"
 )
 
 // A Route is how a rank is reached, and why so.
@@ -55,8 +56,12 @@ func (m *Member) route(rank int) (driver.Route, error) {
 			continue
 		}
 		g := m.guardFor(name, c)
+		if lossy := name == udpName || name == ethName; lossy && g.Guard == link.Encrypted && len(c.Share) == 0 {
+			return driver.Route{}, fmt.Errorf("weft: packets to rank %d must be encrypted (%s), and its card has no share: "+
+				"all ranks must be of one version of weft", rank, g.Why)
+		}
 		m.Note(rank, Route{c.Host, why, g})
-		return driver.Route{Transport: t, Card: card, Incarnation: c.Life, Guard: g.Guard}, nil
+		return driver.Route{Transport: t, Card: card, Incarnation: c.Life, Guard: g.Guard, Share: c.Share}, nil
 	}
 	return driver.Route{}, fmt.Errorf("weft: no transport reaches rank %d on host %s from host %s with -transport %s%s",
 		rank, c.Host, m.Job.Host, m.Settings.Transport, c.NoShm)

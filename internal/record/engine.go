@@ -77,6 +77,7 @@ func (e *Engine) Connect(now monotime.Time, rank int, path engine.Path) {
 		}
 		written := path
 		written.Lane = nil
+		e.tape.seal.Agree(uint32(rank), path.Incarnation, path.Share)
 		e.tape.note(Input{Do: "connect", Now: now, Rank: rank, Path: &written, OK: laned})
 	}
 	e.Engine.Connect(now, rank, path)

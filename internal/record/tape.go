@@ -36,7 +36,9 @@ func newTape(w io.Writer, cfg *engine.Config) *tape {
 	self := func(secret []byte) *link.Self {
 		return link.NewSelf(cfg.Job, uint32(cfg.Rank), cfg.Incarnation, secret)
 	}
-	t := &tape{out: json.NewEncoder(w), seal: link.NewResealer(self(cfg.Secret), self(secret)),
+	here := self(cfg.Secret)
+	here.Agrees(cfg.Agreement)
+	t := &tape{out: json.NewEncoder(w), seal: link.NewResealer(here, self(secret)),
 		ports: map[*msg.Port]int{}, ops: map[any]int{}, blocks: map[*msg.Block]int{}, objs: map[*coord.Object]int{}}
 	t.note(Input{Do: "engine", Engine: &Config{
 		cfg.Rank, cfg.Size, cfg.MaxQueue, cfg.Job, secret, cfg.Incarnation, cfg.Link,

@@ -20,7 +20,8 @@ type signer struct {
 	self        *Self
 	incarnation uint64 // of the peer
 	peer        uint32
-	sends       bool // the packets are ours, not the peer's
+	sends       bool   // the packets are ours, not the peer's
+	root        []byte // of the keys of encrypted frames; nil: the job's
 
 	seeded bool
 	silent bool   // keys are derived anew for each packet, and not kept
@@ -39,7 +40,7 @@ func (s *signer) direction() direction {
 // keys are the ciphers of a signer, each nil until needed.
 type keys struct {
 	front, back cipher.AEAD
-	sealing     [2]sealing // of encrypted packets, the one with number n at n%2
+	sealing     [2][2]sealing // of encrypted packets without frames and with, the one with number n at n%2
 }
 
 // scratch is where signers of a Self put what is valid until the next call.

@@ -83,7 +83,7 @@ type Conn struct {
 }
 
 // dues tells of each kind of control packet whether one is to be sent.
-type dues [wire.KindSelect + 1]bool
+type dues [wire.KindGreet + 1]bool
 
 // sent is a packet that Output returned.
 type sent struct {

@@ -23,7 +23,7 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 	data := f.Kind == wire.KindData || f.Kind == wire.KindPart
 	c.congestion.heard(crowdSizes{f.Senders, uint32(c.self.sending)})
 	if !c.acknowledge(now, &f) {
-		if !data && f.Kind != wire.KindProbe {
+		if !data && f.Kind != wire.KindProbe && f.Kind != wire.KindGreet {
 			return nil, nil // old news, overtaken
 		}
 	}
@@ -67,6 +67,9 @@ func (c *Conn) Recv(now monotime.Time, pkt []byte, least Guard, room bool) (fram
 		if len(frame) == 0 {
 			c.rest()
 		}
+	case wire.KindGreet:
+		c.auth.agree(frame)
+		c.due[wire.KindAck] = true
 	case wire.KindSelect:
 		if f.Ack == c.send.base && c.send.mode != stopped {
 			c.send.heard = true

@@ -11,7 +11,7 @@ import (
 func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	c.sent = c.sent[:0]
 	c.self.sealed = c.self.sealed[:0]
-	for _, k := range [...]wire.Kind{wire.KindLose, wire.KindStop, wire.KindGo, wire.KindProbe, wire.KindSelect} {
+	for _, k := range [...]wire.Kind{wire.KindGreet, wire.KindLose, wire.KindStop, wire.KindGo, wire.KindProbe, wire.KindSelect} {
 		if c.due[k] && len(c.sent) < len(dst) {
 			c.control(now, k, dst)
 		}
@@ -184,8 +184,11 @@ func (c *Conn) control(now monotime.Time, k wire.Kind, dst []Packet) {
 		c.path.answer = 0
 	}
 	b := c.header(now, c.self.control[len(c.sent)%len(c.self.control)][:0], k, seq, 0)
-	if k == wire.KindSelect {
+	switch k {
+	case wire.KindSelect:
 		b = c.recv.kept.bitmap(b, c.recv.expected)
+	case wire.KindGreet:
+		b = append(b, c.self.agreement.Share...)
 	}
 	c.add(dst, b, nil, sent{kind: k}, 0)
 }

@@ -16,6 +16,7 @@ type protection struct {
 	out, in     signer
 	counter     uint64 // of the packet sent last
 	replay      replayWindow
+	greets      bool // the peer is to know this process's share: see agree.go
 }
 
 // sending is the sender's half of a link (PROTOCOL §2.3). In serial arithmetic

@@ -121,6 +121,7 @@ func (c *Conn) Advance(now monotime.Time) {
 func (c *Conn) timeout(now monotime.Time) {
 	c.send.last = false
 	c.counts.Sent.Lost++
+	c.greet()
 	if c.send.base != c.send.tail && c.send.mode != stopped && c.rto.backoff > 0 {
 		s := c.slot(c.send.base)
 		c.path.timeout(s.bytes(), s.sends)

@@ -10,6 +10,6 @@
 // Keys in brackets are those of docs/REFERENCES.md. Tested with two links and a faulty
 // network between them in rig_test.go and link_test.go; by subject in queue_test.go,
 // class_test.go, congestion_test.go, selective_test.go, pathmtu_test.go, parts_test.go,
-// guard_test.go, vectors_test.go, reseal_test.go, silent_test.go, pause_test.go; with
+// guard_test.go, agree_test.go, vectors_test.go, reseal_test.go, silent_test.go, pause_test.go; with
 // hostile peers in lies_test.go.
 package link

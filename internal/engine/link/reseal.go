@@ -9,6 +9,7 @@ import "weft/internal/engine/wire"
 type Resealer struct {
 	from, to *Self
 	keys     map[direction]*[2]signer // of peers that have proved to know the secret
+	roots    map[direction][]byte     // of what encrypts their frames, if they have agreed on it with the first
 	pkt      []byte
 }
 
@@ -17,7 +18,16 @@ const mostKeys = 1 << 12
 
 // NewResealer returns a Resealer between two Selfs.
 func NewResealer(from, to *Self) *Resealer {
-	return &Resealer{from: from, to: to, keys: map[direction]*[2]signer{}}
+	return &Resealer{from: from, to: to, keys: map[direction]*[2]signer{}, roots: map[direction][]byte{}}
+}
+
+// Agree takes the share of a peer whose packets the first Self gets from now on. The second agrees on nothing.
+func (r *Resealer) Agree(peer uint32, incarnation uint64, share []byte) {
+	d := r.from.from(peer, incarnation)
+	if len(share) == wire.ShareSize && r.from.agreement.Root != nil && r.roots[d] == nil {
+		r.roots[d] = r.from.agreement.Root(share)
+		delete(r.keys, d)
+	}
 }
 
 // Reseal returns the packet for the other Self, valid until the next call.
@@ -47,6 +57,7 @@ func (r *Resealer) known(f *wire.Link, pkt []byte) (frame []byte, there *signer)
 	proved := keys != nil
 	if !proved {
 		keys = &[2]signer{r.from.receiver(f.Src, f.Incarnation), r.to.receiver(f.Src, f.Incarnation)}
+		keys[0].root = r.roots[d]
 	}
 	frame, ok := keys[0].open(f, pkt)
 	if !ok {
@@ -57,6 +68,9 @@ func (r *Resealer) known(f *wire.Link, pkt []byte) (frame []byte, there *signer)
 			clear(r.keys)
 		}
 		r.keys[d] = keys
+	}
+	if f.Kind == wire.KindGreet {
+		r.Agree(f.Src, f.Incarnation, frame)
 	}
 	return frame, &keys[1]
 }

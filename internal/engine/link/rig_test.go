@@ -31,8 +31,9 @@ type rig struct {
 	wire  flights
 	order int
 	net   faults
-	busy  [2]monotime.Time // until then an end has packets before it
-	tap   func(pkt []byte) // sees every packet that is sent, if it is not nil
+	busy  [2]monotime.Time      // until then an end has packets before it
+	tap   func(pkt []byte)      // sees every packet that is sent, if it is not nil
+	loses func(pkt []byte) bool // reports whether a packet gets lost, besides those that net loses; nil: none does
 }
 
 // An end is one side: a link, what it wants to send, what it has received.
@@ -124,6 +125,9 @@ func (r *rig) send(i int) {
 		for _, p := range packets[:taken] {
 			if r.tap != nil {
 				r.tap(append(bytes.Clone(p.Header), p.Payload...))
+			}
+			if r.loses != nil && r.loses(p.Header) {
+				continue
 			}
 			if r.net.mtu > 0 && len(p.Header)+len(p.Payload) > r.net.mtu {
 				continue

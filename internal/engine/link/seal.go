@@ -17,19 +17,39 @@ type sealing struct {
 	aead   cipher.AEAD
 }
 
+// A content is what an encrypted packet carries.
+type content int
+
+const (
+	control content = iota // no frame: under a key of the job, so that a process recognizes another that it meets
+	framed                 // a frame: under a key that both processes have agreed on, if they have (agree.go)
+)
+
+// contentOf returns what a packet with this header carries.
+func contentOf(header []byte) content {
+	if k := wire.Kind(header[wire.KindAt]); k == wire.KindData || k == wire.KindPart {
+		return framed
+	}
+	return control
+}
+
 // key returns the key for a counter.
-func (s *signer) key(counter uint64) sealing {
+func (s *signer) key(counter uint64, c content) sealing {
 	number := counter >> s.self.keyBits
-	if k := s.ring().sealing[number%2]; k.aead != nil && k.number == number {
+	if k := s.ring().sealing[c][number%2]; k.aead != nil && k.number == number {
 		return k
 	}
-	return sealing{number, s.direction().gcm(s.self.root, labelSeal, number)}
+	root := s.self.root
+	if c == framed && s.root != nil {
+		root = s.root
+	}
+	return sealing{number, s.direction().gcm(root, labelSeal, number)}
 }
 
 // keep remembers a key that has proved to be the sender's, unless it is older than what
 // it would replace.
-func (s *signer) keep(k sealing) {
-	if old := &s.ring().sealing[k.number%2]; old.aead == nil || old.number < k.number {
+func (s *signer) keep(k sealing, c content) {
+	if old := &s.ring().sealing[c][k.number%2]; old.aead == nil || old.number < k.number {
 		*old = k
 	}
 }
@@ -39,8 +59,9 @@ func (s *signer) seal(dst []byte, counter uint64, front, payload []byte) []byte 
 	dst = append(dst, front[:wire.TagAt]...)
 	dst = append(dst, front[wire.LinkSize:]...)
 	dst = append(dst, payload...)
-	k := s.key(counter)
-	s.keep(k)
+	c := contentOf(front)
+	k := s.key(counter, c)
+	s.keep(k, c)
 	s.self.scratch.count(counter)
 	header := dst[:wire.TagAt]
 	plain := dst[wire.TagAt:]
@@ -54,13 +75,14 @@ func (s *signer) unseal(counter uint64, pkt []byte) (frame []byte, ok bool) {
 	if cap(s.self.plain) < len(sealed) {
 		s.self.plain = make([]byte, 0, len(sealed))
 	}
-	k := s.key(counter)
+	c := contentOf(header)
+	k := s.key(counter, c)
 	s.self.scratch.count(counter)
 	frame, err := k.aead.Open(s.self.plain[:0], s.self.scratch.nonce[:], sealed, header)
 	if err != nil {
 		return nil, false
 	}
-	s.keep(k)
+	s.keep(k, c)
 	return frame, true
 }
 

@@ -26,6 +26,7 @@ type Self struct {
 	incarnation uint64
 	root        []byte // of all keys
 	keyBits     uint8  // keyBits; fewer in tests
+	agreement   Agreement
 
 	scratch scratch
 	plain   []byte                                   // the packet that was decrypted last

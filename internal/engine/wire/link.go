@@ -2,7 +2,8 @@ package wire
 
 // LinkSize is the length of the link header, TagSize that of the tag at its
 // end, and SelectSize that of what follows it in a SELECT: a bit for each packet
-// after the one that is missing, set if it has come.
+// after the one that is missing, set if it has come. ShareSize is that of the share in
+// a GREET.
 //
 // An encrypted packet is as long as another one. From TagAt on it consists of the
 // encrypted frame, or bits of a SELECT, and then of the tag.
@@ -10,7 +11,9 @@ const (
 	LinkSize   = 64
 	TagSize    = 16
 	TagAt      = LinkSize - TagSize
+	KindAt     = 3 // of the kind of a packet
 	SelectSize = 32
+	ShareSize  = 32
 )
 
 // Kind is the kind of a packet on a lossy link.
@@ -26,6 +29,7 @@ const (
 	KindProbe
 	KindSelect
 	KindPart
+	KindGreet
 	kindEnd
 )
 
@@ -34,7 +38,7 @@ func (k Kind) String() string {
 	if k == 0 || k >= kindEnd {
 		return "?"
 	}
-	return [...]string{"DATA", "ACK", "LOSE", "STOP", "GO", "PROBE", "SELECT", "PART"}[k-1]
+	return [...]string{"DATA", "ACK", "LOSE", "STOP", "GO", "PROBE", "SELECT", "PART", "GREET"}[k-1]
 }
 
 // Flags say how the sender of a packet works.
@@ -118,7 +122,8 @@ func (f *Link) Parse(b []byte) (frame []byte, err error) {
 	case f.Kind == KindData || f.Kind == KindProbe: // a probe may be padded
 	case f.Kind == KindSelect && rest == SelectSize:
 	case f.Kind == KindPart && rest > PartSize:
-	case f.Kind != KindSelect && f.Kind != KindPart && rest == 0:
+	case f.Kind == KindGreet && rest == ShareSize:
+	case f.Kind != KindSelect && f.Kind != KindPart && f.Kind != KindGreet && rest == 0:
 	default:
 		return nil, ErrField
 	}

@@ -25,21 +25,30 @@ type pair struct {
 	sent    int // packets
 }
 
+// agreement is a rank's part in agreements, without real keys.
+func agreement(private byte) link.Agreement {
+	return link.Agreement{Share: bytes.Repeat([]byte{private}, 32), Root: func(share []byte) []byte {
+		return []byte{private ^ share[0]}
+	}}
+}
+
 func newPair(t *testing.T, guard link.Guard, file *bytes.Buffer) *pair {
 	cfg := func(rank int) engine.Config {
 		n := uint64(rank)
 		return engine.Config{
 			Rank: rank, Size: 2, Job: 1, Secret: []byte("secret"), Incarnation: uint64(rank + 1),
 			Link: link.Config{Window: 8, Liveness: -1}, Rand: func() uint64 { n++; return n },
+			Agreement: agreement(byte(rank + 1)),
 		}
 	}
 	c := &pair{T: t, now: 1}
 	first := record.New(file, cfg(0))
 	second := record.New(nil, cfg(1))
 	c.engines = [2]*record.Engine{&first, &second}
-	path := engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 2}
+	path := engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 2, Share: agreement(2).Share}
 	c.engines[0].Connect(c.now, 1, path)
-	c.engines[1].Connect(c.now, 0, engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 1})
+	c.engines[1].Connect(c.now, 0, engine.Path{MTU: 1500, Lossy: true, Guard: guard, Incarnation: 1,
+		Share: agreement(1).Share})
 	for rank, e := range c.engines {
 		p, err := e.Open(1, msg.Config{})
 		if err != nil {
