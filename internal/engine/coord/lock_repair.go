@@ -38,7 +38,9 @@ func (h *lockHome) beginRepair() {
 		h.layer.send(e.rank, wire.LockToken{Kind: wire.EventLockProbe, Lock: h.id, Repair: h.generation}.Event())
 	}
 	for _, rank := range sorted(h.leaving) {
-		r.answers[rank] = h.leaving[rank]
+		if _, asked := r.answers[rank]; !asked { // a rank whose program alone has ended answers for itself
+			r.answers[rank] = h.leaving[rank]
+		}
 	}
 	if old != nil {
 		for i := range h.queue {
