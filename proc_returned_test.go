@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -164,6 +165,29 @@ func TestReturnedByChannel(t *testing.T) {
 			return fmt.Errorf("what has been refused before: %w", err)
 		}
 		return returned("RecvFrom the other channel", gotten(late.RecvIntoFrom(ctx, 0, b)))
+	})
+}
+
+// TestReturnedBeforeSync: an RBCQ-1 barrier breaks if a member returns that has never taken part, and has not been heard
+// of.
+func TestReturnedBeforeSync(t *testing.T) {
+	const n = 4
+	networks(t, n, func(ctx context.Context, p *Proc) error {
+		for late := range n {
+			members := slices.DeleteFunc([]int{0, 1, 2, 3}, func(rank int) bool { return rank < late })
+			if p.Rank() == late || len(members) == 1 {
+				return nil
+			}
+			b := p.Barrier(fmt.Sprint("b", late), &BarrierConfig{Algorithm: BarrierRBCQ1, Members: members})
+			_, err := b.Sync(ctx, 1)
+			if err == nil {
+				_, err = b.Sync(ctx, 1)
+			}
+			if broken := new(BrokenError); !errors.As(err, &broken) || broken.Rank != late {
+				return fmt.Errorf("rank %d has returned: %v", late, err)
+			}
+		}
+		return nil
 	})
 }
 

@@ -41,9 +41,10 @@ func TestSimulation(t *testing.T) {
 // TestMendedFaults plays seeds that have found faults of weft, by the kind of scene that has found them.
 func TestMendedFaults(t *testing.T) {
 	for seed, kind := range map[uint64]string{
-		593:                 "ends", // a leader returned before it had its part of a barrier in memory
-		1795692506486565233: "lock", // a rank that had returned was asked in a repair, and its answer refused
-		1456:                "lock", // the next holder was not told that a rank had left with a lock whose home grants permits
+		593:                 "ends",    // a leader returned before it had its part of a barrier in memory
+		1795692506486565233: "lock",    // a rank that had returned was asked in a repair, and its answer refused
+		21073:               "barrier", // a rank that returned before its first Sync of an RBCQ-1 barrier was waited for
+		1456:                "lock",    // the next holder was not told that a rank had left with a lock whose home grants permits
 	} {
 		if f, _ := stress.Simulate(t.Context(), stress.DrawSimulated(seed), kind, "", nil); f != nil {
 			t.Errorf("seed %d: %s", seed, strings.Join(f.Found, "\n"))

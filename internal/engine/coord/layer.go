@@ -153,8 +153,11 @@ func (l *Layer) Open(now monotime.Time, c Config) (*Object, error) {
 		o.participant = b
 	}
 	l.objects[id] = o
-	if b, ok := o.participant.(*barrier); ok {
-		b.open(now)
+	switch u := o.participant.(type) {
+	case *barrier:
+		u.open(now)
+	case *regions:
+		u.open()
 	}
 	l.deliverEarly(now, id)
 	for _, rank := range sorted(l.gone) {

@@ -83,13 +83,32 @@ func (r *regions) event(now monotime.Time, from int, f wire.Event) error {
 // down tells the home that a member is gone. Only the home knows whether that member had
 // more to take part in.
 func (r *regions) down(rank int, cause *failure.PeerError) {
-	switch {
-	case rank == r.o.home:
+	if rank == r.o.home {
 		r.fail(cause)
-	case r.err == nil && r.o.place(rank) >= 0:
+		return
+	}
+	r.lose(rank)
+}
+
+// lose tells the home that a member takes part no more, also one that the home has never heard of.
+func (r *regions) lose(rank int) {
+	if r.err == nil && r.o.place(rank) >= 0 {
 		v := wire.RegionEvent{Kind: wire.EventRegionBroken, ID: r.o.ID, Rank: uint32(rank), Signature: uint64(r.o.sig)}
 		r.layer.send(r.o.home, v.Event())
 	}
+}
+
+// open makes the end of the next member be noticed: each member watches one other.
+func (r *regions) open() {
+	size := r.layer.size
+	if r.o.Members != nil {
+		size = len(r.o.Members)
+	}
+	next := (r.o.place(r.layer.rank) + 1) % size
+	if r.o.Members != nil {
+		next = r.o.Members[next]
+	}
+	r.layer.peers.Want(next)
 }
 
 // fail ends the use of the barrier for good.

@@ -22,7 +22,10 @@ func (l *Layer) Returned(rank int, why *failure.PeerError) {
 
 // absent ends the part of a peer in a barrier: the program of the peer has ended.
 func (o *Object) absent(rank int, why *failure.PeerError) {
-	if b, ok := o.participant.(*barrier); ok {
-		b.down(rank, why)
+	switch u := o.participant.(type) {
+	case *barrier:
+		u.down(rank, why)
+	case *regions:
+		u.lose(rank)
 	}
 }
