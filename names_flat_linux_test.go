@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
-	"strings"
 	"testing"
+
+	"weft/internal/explore"
+	"weft/internal/waittest"
 )
 
 // uses are the things that have a name and are made for each use. Each use gets a name of its own.
@@ -59,6 +59,14 @@ var uses = []struct {
 		b := p.Barrier(fmt.Sprint("b", i), nil)
 		return errors.Join(b.Wait(ctx), b.Wait(ctx), b.Close())
 	}},
+	{"dynamic barrier", 300, func(ctx context.Context, p *Proc, i int) error {
+		b := p.Barrier(fmt.Sprint("d", i), &BarrierConfig{Algorithm: BarrierDynamic})
+		_, joined := b.Register(ctx)
+		met := p.Barrier("together", treeBarrier).Wait(ctx)
+		waited := b.Wait(ctx)
+		_, left := b.Deregister(ctx)
+		return errors.Join(joined, met, waited, left, b.Close())
+	}},
 	{"tree barrier", 300, func(ctx context.Context, p *Proc, i int) error {
 		b := p.Barrier(fmt.Sprint("t", i), treeBarrier)
 		return errors.Join(b.Wait(ctx), b.Wait(ctx), b.Close())
@@ -81,6 +89,17 @@ var uses = []struct {
 	{"semaphore", 600, func(ctx context.Context, p *Proc, i int) error {
 		s := p.Semaphore(fmt.Sprint("s", i), 1, nil)
 		return errors.Join(s.Acquire(ctx, 1), s.Release(1))
+	}},
+	{"region of a peer", 300, func(ctx context.Context, p *Proc, i int) error {
+		r, err := p.OpenRegion(ctx, fmt.Sprint("a", i), 64, nil)
+		if err != nil {
+			return err
+		}
+		far, err := p.AttachRegion(ctx, 1-p.Rank(), fmt.Sprint("a", i))
+		if err == nil {
+			_, err = far.FetchAdd(ctx, 0, 1)
+		}
+		return errors.Join(err, p.Barrier("together", treeBarrier).Wait(ctx), r.Close())
 	}},
 	{"condition", 600, func(ctx context.Context, p *Proc, i int) error {
 		l := p.Lock("guard", nil)
@@ -112,43 +131,7 @@ func TestNamesAreFlat(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			run(0, u.rounds)
-			before := holding(t)
-			run(u.rounds, 2*u.rounds)
-			after := holding(t)
-			more := after.bytes-before.bytes > most*u.rounds+1<<16
-			for i := range after.rest {
-				more = more || after.rest[i] > before.rest[i]+u.rounds/5 // what the garbage collector has not unmapped so far
-			}
-			if more {
-				t.Errorf("%d rounds: %d bytes more; descriptors, mappings, goroutines: %v before, %v after", u.rounds,
-					after.bytes-before.bytes, before.rest, after.rest)
-			}
+			waittest.FlatNames(t, explore.Choose(u.rounds, 100_000), most, run)
 		})
 	}
-}
-
-type held struct {
-	bytes int
-	rest  [3]int // descriptors, mappings, goroutines
-}
-
-func holding(t *testing.T) (h held) {
-	t.Helper()
-	var m runtime.MemStats
-	for range 3 {
-		runtime.GC()
-	}
-	runtime.ReadMemStats(&m)
-	h.bytes = int(m.HeapAlloc)
-	fds, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	maps, err := os.ReadFile("/proc/self/maps")
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.rest = [3]int{len(fds), strings.Count(string(maps), "\n"), runtime.NumGoroutine()}
-	return h
 }

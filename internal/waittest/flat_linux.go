@@ -53,3 +53,33 @@ func held(t testing.TB) [3]int {
 	}
 	return [3]int{runtime.NumGoroutine(), len(fds), strings.Count(string(maps), "\n")}
 }
+
+// FlatNames uses names from 0 on, rounds of them and as many again, and checks that the second half has cost no
+// goroutines, descriptors and mappings, and at most so many bytes a name: what is forgotten may be forgotten from time to
+// time.
+func FlatNames(t testing.TB, rounds, most int, use func(from, to int)) {
+	t.Helper()
+	use(0, rounds)
+	bytes := heap()
+	before := held(t)
+	use(rounds, 2*rounds)
+	bytes = heap() - bytes
+	after := held(t)
+	more := bytes > most*rounds+1<<16
+	for i := range after {
+		more = more || after[i] > before[i]+min(rounds/5, 100) // what the garbage collector has not unmapped so far
+	}
+	if more {
+		t.Errorf("%d names: %d bytes more, and from %s to %s", rounds, bytes, words(before), words(after))
+	}
+}
+
+// heap returns the bytes that are in use.
+func heap() int {
+	var m runtime.MemStats
+	for range 3 {
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
