@@ -43,6 +43,7 @@ func TestMendedFaults(t *testing.T) {
 	for seed, kind := range map[uint64]string{
 		593:                 "ends",    // a leader returned before it had its part of a barrier in memory
 		1795692506486565233: "lock",    // a rank that had returned was asked in a repair, and its answer refused
+		30384:               "barrier", // a member waited in memory for one that had died, which only another member had known
 		21073:               "barrier", // a rank that returned before its first Sync of an RBCQ-1 barrier was waited for
 		1456:                "lock",    // the next holder was not told that a rank had left with a lock whose home grants permits
 	} {
