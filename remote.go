@@ -24,6 +24,7 @@ type Remote struct {
 	name   string
 	found  rma.Found
 	direct *transport.Mapping // of the region here, or nil
+	window transport.Window   // by which a device reaches the region, or nil
 	peer   *driver.Peer
 	counts *counters.Peer
 	lock   uint64 // under which it is accessed, or 0
@@ -54,7 +55,9 @@ func (p *Proc) attach(ctx context.Context, rank int, name string) (*Remote, erro
 		return nil, err
 	}
 	r := &Remote{p: p, rank: rank, name: name, found: c.RMA.Found, peer: p.node.Peer(rank), counts: p.node.CountsOf(rank)}
-	r.direct = r.mapped()
+	if r.direct = r.mapped(); r.direct == nil && rank != p.job.Rank {
+		r.window = r.peer.Reach(ctx, r.found)
+	}
 	return r, nil
 }
 
@@ -240,12 +243,48 @@ func (r *Remote) move(ctx context.Context, kind rma.Kind, off int, b []byte) err
 		op := rma.Op{Kind: kind, Peer: r.rank, Off: uint64(off), Buf: b}
 		return r.now(&op)
 	}
+	if r.window != nil && r.lock == 0 && r.peer.Puts.Load() == r.peer.Settled.Load() {
+		if done, err := r.reach(ctx, kind, off, b); done || err != nil {
+			return err
+		}
+	}
 	c := driver.NewCall()
 	defer c.Free()
 	if err := r.begin(c, kind, off, b); err != nil {
 		return err
 	}
 	return r.p.node.Wait(ctx, c)
+}
+
+// reach writes or reads by a device, and reports whether it could. If not packets carry the bytes.
+func (r *Remote) reach(ctx context.Context, kind rma.Kind, off int, b []byte) (done bool, err error) {
+	if err := failure.CheckRange(off, len(b), r.found.Size); err != nil {
+		return false, err
+	}
+	if err := r.peer.Gone(); err != nil {
+		return false, r.lost(err)
+	}
+	ctx = driver.Endless(ctx)
+	began := r.p.timeline.Mark()
+	noted := timeline.Push
+	if kind == rma.Pull {
+		noted = timeline.Pull
+		done = r.window.Read(ctx, off, b)
+	} else {
+		done = r.window.Write(ctx, off, b)
+	}
+	switch {
+	case !done:
+		return false, nil
+	case kind == rma.Pull:
+		r.counts.Got(len(b))
+	default:
+		r.counts.Wrote(len(b))
+	}
+	if r.p.timeline != nil {
+		r.p.timeline.Note(began, noted, 0, r.rank, len(b), nil)
+	}
+	return true, nil
 }
 
 // MaxPut is the most bytes that Put takes.
@@ -315,5 +354,10 @@ func (r *Remote) Flush(ctx context.Context) error {
 	defer c.Free()
 	c.RMA.Kind = rma.Flush
 	c.RMA.Peer = r.rank
-	return r.p.node.Memory(ctx, c)
+	puts := r.peer.Puts.Load()
+	err := r.p.node.Memory(ctx, c)
+	if err == nil {
+		r.peer.Settled.Store(puts)
+	}
+	return err
 }

@@ -76,6 +76,7 @@ func (r *Remote) Update(off int, u Update, b []byte) error {
 	if r.direct != nil {
 		return r.apply(&op)
 	}
+	r.peer.Puts.Add(1)
 	return r.p.node.Put(&op)
 }
 

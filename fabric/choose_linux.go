@@ -21,7 +21,7 @@ var byIP = []string{"verbs", "tcp", "net", "udp", "sockets"}
 
 // choose opens an endpoint of the first provider that works.
 func choose(cfg join.FabricConfig, host string) (*ofi.Endpoint, error) {
-	if _, err := ofi.Version(); err != nil {
+	if _, err := ofi.Load(cfg.Size); err != nil {
 		return nil, err
 	}
 	names := []string{cfg.Provider}

@@ -8,6 +8,8 @@
 //
 // It is a module of its own, because a program that loads a library of C is linked dynamically. It needs no cgo.
 //
+// Regions of peers are written and read by the provider (window_linux.go), without the help of the target's processor.
+//
 // Each rank has one reliable endpoint (package ofi), by which packets go, and for each peer a TCP connection over which
 // the two have met (package handshake) and by which each notices the other's end. The connection carries no packets.
 //

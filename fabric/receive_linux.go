@@ -98,6 +98,8 @@ func (t *Transport) ended(d *ofi.Done) {
 	}
 	i := t.slots.index(d.Context)
 	switch {
+	case i > t.sending.brief:
+		t.accessed(i-t.sending.brief-1, d.Err)
 	case i >= t.slots.receives:
 		p := t.sending.release(i)
 		if d.Err != nil {

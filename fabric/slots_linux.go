@@ -35,7 +35,8 @@ const (
 )
 
 // slots are the buffers of all messages, in memory that libfabric knows: first those for receiving, then those for
-// sending, and one for messages that the provider keeps. Each slot is a context, and the message.
+// sending, one for messages that the provider keeps, and those of
+// remote accesses. Each slot is a context, and the message.
 type slots struct {
 	arena      *ofi.Arena
 	registered *ofi.Registration
@@ -48,7 +49,7 @@ const stride = ofi.ContextSize + headSize + mtu + 40 // a multiple of 64
 
 func (s *slots) open(e *ofi.Endpoint) (err error) {
 	s.receives = min(receives, e.Room)
-	n := (s.receives + sends + 1) * stride
+	n := (s.receives + sends + 1 + accesses) * stride
 	if s.arena, err = ofi.NewArena(n); err != nil {
 		return err
 	}

@@ -31,16 +31,18 @@ type Transport struct {
 	watching chan struct{} // wakes the watch
 	peers    transport.PeerTable[peer]
 
-	mu      sync.Mutex // of everything below, and held while libfabric is called
-	closed  bool       // Close has begun
-	freed   bool       // it has ended: libfabric must not be called any more
-	end     *ofi.Endpoint
-	slots   slots
-	sending sending
-	in      receiving
-	duty    duty
-	met     []*peer // all of the table
-	conns   map[net.Conn]struct{}
+	mu                sync.Mutex // of everything below, and held while libfabric is called
+	closed            bool       // Close has begun
+	freed             bool       // it has ended: libfabric must not be called any more
+	end               *ofi.Endpoint
+	slots             slots
+	sending           sending
+	in                receiving
+	duty              duty
+	met               []*peer // all of the table
+	conns             map[net.Conn]struct{}
+	reach             reaching
+	offers, retracted map[uint32]*offer
 }
 
 // open is join.Fabric.
@@ -67,6 +69,7 @@ func Open(cfg join.FabricConfig) (*Transport, error) {
 	}
 	t := &Transport{
 		cfg: cfg, end: end, done: make(chan struct{}), watching: make(chan struct{}, 1), conns: map[net.Conn]struct{}{},
+		offers: map[uint32]*offer{}, retracted: map[uint32]*offer{},
 	}
 	if err := t.start(at); err != nil {
 		t.free()
@@ -82,6 +85,7 @@ func (t *Transport) start(at *net.TCPAddr) (err error) {
 	}
 	t.sending.open(&t.slots)
 	t.in.open(&t.slots, t.cfg.Size)
+	t.reach.open()
 	t.post()
 	if t.end.FD >= 0 {
 		if t.alarm, err = doorbell.NewAlarm(t.cfg.Bell, t.end.FD); err != nil {
@@ -171,7 +175,7 @@ func (t *Transport) free() {
 	defer t.mu.Unlock()
 	t.closed = true
 	t.freed = true
-	t.end.Close(t.slots.registered)
+	t.end.Close(t.registrations()...)
 	if t.slots.arena != nil {
 		t.slots.arena.Close()
 	}
@@ -206,6 +210,7 @@ var errLate = errors.New("weft: fabric: the peer has not answered in time")
 
 // until makes the provider go on until a condition holds, which is looked at under the lock, or late is closed.
 func (t *Transport) until(late <-chan struct{}, cond func() bool) error {
+	var timer *time.Timer
 	for pause := shortest; ; pause = min(2*pause, longest) {
 		t.mu.Lock()
 		if t.freed {
@@ -222,12 +227,18 @@ func (t *Transport) until(late <-chan struct{}, cond func() bool) error {
 		if ok {
 			return nil
 		}
+		if timer == nil {
+			timer = time.NewTimer(pause)
+			defer timer.Stop()
+		} else {
+			timer.Reset(pause)
+		}
 		select {
 		case <-late:
 			return errLate
 		case <-t.done:
 			return net.ErrClosed
-		case <-time.After(pause):
+		case <-timer.C:
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package fabric
 
 import (
+	"cmp"
 	"errors"
 	"net"
+	"os"
 	"testing"
 
 	"weft/fabric/internal/ofi"
@@ -13,8 +15,21 @@ import (
 	"weft/internal/transport/transporttest"
 )
 
-// providers are those that work without a device.
+// providers are those that work without a device, or the one that the environment names, as where there is one.
 var providers = []string{"shm", "tcp;ofi_rxm", "net", "udp;ofi_rxd"}
+
+// one is the provider of tests for which one is enough.
+var one = "net"
+
+// bind is the address of the ranks.
+var bind = cmp.Or(os.Getenv(join.EnvBind), "127.0.0.1")
+
+func init() {
+	if name := os.Getenv(join.EnvFabric); name != "" {
+		providers = []string{name}
+		one = name
+	}
+}
 
 // over runs a test over each provider that is there.
 func over(t *testing.T, test func(t *testing.T, provider string)) {
@@ -27,7 +42,7 @@ func over(t *testing.T, test func(t *testing.T, provider string)) {
 // need skips a test without libfabric.
 func need(t testing.TB) {
 	t.Helper()
-	if _, err := ofi.Version(); errors.Is(err, ofi.ErrMissing) {
+	if _, err := ofi.Load(3); errors.Is(err, ofi.ErrMissing) {
 		t.Skip(err)
 	} else if err != nil {
 		t.Fatal(err)
@@ -38,7 +53,7 @@ func need(t testing.TB) {
 func rank(t testing.TB, provider string, rank, size int, secret string, bell transport.Doorbell, ev transport.Events) *Transport {
 	t.Helper()
 	e, err := Open(join.FabricConfig{
-		Provider: provider, Bind: "127.0.0.1:0", Rank: rank, Size: size, Job: 7, Secret: []byte(secret), Bell: bell, Events: ev,
+		Provider: provider, Bind: bind + ":0", Rank: rank, Size: size, Job: 7, Secret: []byte(secret), Bell: bell, Events: ev,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -56,11 +71,10 @@ func TestTransport(t *testing.T) {
 
 func TestStrangers(t *testing.T) {
 	need(t)
-	const provider = "net"
 	transporttest.Strangers(t, transporttest.Guarded{
 		Open: func(t testing.TB, id transporttest.Identity, ev transport.Events) transport.Transport {
 			e, err := Open(join.FabricConfig{
-				Provider: provider, Bind: "127.0.0.1:0", Rank: id.Rank, Size: id.Size, Job: id.Job, Secret: []byte(id.Secret),
+				Provider: one, Bind: bind + ":0", Rank: id.Rank, Size: id.Size, Job: id.Job, Secret: []byte(id.Secret),
 				Bell: doorbell.NewChan(), Events: ev,
 			})
 			if err != nil {
@@ -73,11 +87,11 @@ func TestStrangers(t *testing.T) {
 		},
 		Protocol: protocol,
 		Listen: func() (net.Listener, string, error) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
+			l, err := net.Listen("tcp", bind+":0")
 			if err != nil {
 				return nil, "", err
 			}
-			return l, l.Addr().String() + " " + provider, nil
+			return l, l.Addr().String() + " " + one, nil
 		},
 		Knock: func(card string) (net.Conn, error) {
 			at, _, err := parseCard(card)

@@ -28,6 +28,10 @@ type Peer struct {
 	Rank      int
 	Transport transport.Transport // nil until connected
 
+	// Puts counts the Puts to the peer's memory, and Settled those that are known to have been carried out: an operation
+	// that goes past the engine must not overtake the others.
+	Puts, Settled atomic.Uint64
+
 	gone  atomic.Pointer[error]
 	left  atomic.Pointer[error]
 	ready chan struct{} // closed when connected or gone

@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"context"
+
 	"weft/internal/engine/rma"
 	"weft/internal/transport"
 )
@@ -17,6 +19,17 @@ func (p *Peer) Map(found rma.Found) *transport.Mapping {
 		return nil
 	}
 	return m
+}
+
+// Reach returns a region of the peer if a device of this process reaches its memory, else nil.
+func (p *Peer) Reach(ctx context.Context, found rma.Found) transport.Window {
+	if p == nil || p.Transport == nil {
+		return nil
+	}
+	if t, ok := p.Transport.(transport.Reacher); ok {
+		return t.Reach(ctx, p.Rank, found.Region, found.Key)
+	}
+	return nil
 }
 
 // Read copies memory that the peer has offered into dst, and reports whether it could. Id is the number of shared

@@ -5,6 +5,7 @@ import (
 	"weft/internal/engine/rma"
 	"weft/internal/record"
 	"weft/internal/timeline"
+	"weft/internal/transport"
 )
 
 // Expose makes memory reachable under a name. Mem is the number by which peers can map
@@ -24,9 +25,14 @@ func (n *Node) Expose(
 	return r, err
 }
 
-// admit lets peers that know a region's key map it. The engine calls it before a peer learns
+// admit lets peers that know a region's key map it, or reach it by a device. The engine calls it before a peer learns
 // the key. The lock is held.
 func (n *Node) admit(r *rma.Region) {
+	for _, t := range n.transports.all {
+		if d, ok := t.(transport.Reacher); ok && r.Guard == 0 && r.Box == nil {
+			d.Offer(r.ID, r.Key, r.Bytes, r.ReadOnly)
+		}
+	}
 	if r.Mem == 0 {
 		return
 	}
@@ -40,6 +46,11 @@ func (n *Node) admit(r *rma.Region) {
 // Withdraw ends the exposure. Nothing touches the memory afterwards.
 func (n *Node) Withdraw(r *rma.Region) {
 	n.turn()
+	for _, t := range n.transports.all {
+		if d, ok := t.(transport.Reacher); ok {
+			d.Retract(r.ID)
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.life.closed {

@@ -19,12 +19,13 @@ const Polled = 64
 
 // An Endpoint sends and receives messages, and reads and writes the memory of peers.
 type Endpoint struct {
-	Provider Provider
-	Name     []byte // by which peers reach it
-	Inject   int    // the longest message that Send need not keep, in bytes
-	Room     int    // how many receives may be posted
-	FD       int    // is readable when there are completions, after Quiet; -1 if the provider has none
-	Manual   bool   // the provider works only while it is called
+	Provider  Provider
+	Name      []byte // by which peers reach it
+	Inject    int    // the longest message that Send need not keep, in bytes
+	Room      int    // how many receives may be posted
+	FD        int    // is readable when there are completions, after Quiet; -1 if the provider has none
+	Registers bool   // what Write and Read use here must be registered
+	Manual    bool   // the provider works only while it is called
 
 	fabric, av, cq *object
 	domain         *domain
@@ -36,7 +37,7 @@ type Endpoint struct {
 	failure        *errorEntry
 	word           *[8]uint64
 	inserted       *Addr
-	keys           uint64 // that have been asked for
+	access         *rmaMessage
 }
 
 // ErrBusy reports that the provider has no room now: the call is to be repeated after Poll.
@@ -60,6 +61,8 @@ func Open(p Provider) (e *Endpoint, err error) {
 	e.failure = place[errorEntry](e.arena)
 	e.word = place[[8]uint64](e.arena)
 	e.inserted = place[Addr](e.arena)
+	e.access = place[rmaMessage](e.arena)
+	e.Registers = p.info.domain.mrMode&mrLocal != 0
 	if err := e.open(lib); err != nil {
 		e.Close()
 		return nil, fmt.Errorf("%v: %w", p, err)

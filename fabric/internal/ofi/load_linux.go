@@ -3,7 +3,9 @@ package ofi
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ebitengine/purego"
 )
@@ -19,7 +21,7 @@ type library struct {
 //   - PSM and PSM2 install handlers of SIGSEGV as they are loaded, so that a nil pointer in Go would end the process.
 //   - Libfabric's cache of registrations looks for memory that is unmapped by hooks in libc, past which Go's own calls
 //     go: it would send pages that are not there any more.
-//   - Endpoints of ofi_rxm over soft RoCE have room for small queues only.
+//   - Endpoints of ofi_rxm over soft RoCE have room for small queues of few peers only.
 var settings = []struct {
 	name, value string
 	firm        bool
@@ -29,7 +31,7 @@ var settings = []struct {
 	{"FI_MR_CACHE_MONITOR", "disabled", true},
 	{"FI_OFI_RXM_MSG_RX_SIZE", "128", false},
 	{"FI_OFI_RXM_MSG_TX_SIZE", "128", false},
-	{"FI_UNIVERSE_SIZE", "256", false},
+	{"FI_UNIVERSE_SIZE", "64", false}, // or the ranks of the job, if they are more
 }
 
 // ErrMissing reports a host without libfabric.
@@ -38,8 +40,14 @@ var ErrMissing = errors.New("libfabric.so.1 is not installed (Debian: libfabric1
 // ErrNone reports that a provider is not there, or has no device.
 var ErrNone = errors.New("nothing found")
 
+// universe is the ranks of the first job that asks for libfabric.
+var universe atomic.Int64
+
 // load loads libfabric, once.
 var load = sync.OnceValues(func() (*library, error) {
+	if ranks := int(universe.Load()); ranks > 64 {
+		settings[len(settings)-1].value = strconv.Itoa(ranks)
+	}
 	if err := prepare(); err != nil {
 		return nil, err
 	}
@@ -80,8 +88,10 @@ func prepare() error {
 	return nil
 }
 
-// Version returns the version of libfabric, such as "1.17", or why it cannot be used.
-func Version() (string, error) {
+// Load loads libfabric for a job of so many ranks, of which the first call's count. It returns its version, such as
+// "1.17", or why it cannot be used.
+func Load(ranks int) (version string, err error) {
+	universe.CompareAndSwap(0, int64(ranks))
 	lib, err := load()
 	if err != nil {
 		return "", err

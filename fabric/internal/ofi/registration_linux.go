@@ -1,6 +1,11 @@
 package ofi
 
-import "github.com/ebitengine/purego"
+import (
+	"crypto/rand"
+	"encoding/binary"
+
+	"github.com/ebitengine/purego"
+)
 
 // A Registration is memory that libfabric may read and write until it is closed.
 type Registration struct {
@@ -23,10 +28,9 @@ const (
 
 // Register registers memory, which must stay mapped where it is.
 func (e *Endpoint) Register(b []byte, access Access) (*Registration, error) {
-	e.keys++
 	made := &e.word[0]
 	r, _, _ := purego.SyscallN(e.domain.mr[regionReg], address(e.domain), address(&b[0]), uintptr(len(b)),
-		uintptr(access), 0, uintptr(e.keys), 0, address(made), 0)
+		uintptr(access), 0, uintptr(e.freshKey()), 0, address(made), 0)
 	if err := check("fi_mr_reg", r); err != nil {
 		return nil, err
 	}
@@ -42,6 +46,18 @@ func (e *Endpoint) Register(b []byte, access Access) (*Registration, error) {
 		x.At = uint64(address(&b[0]))
 	}
 	return x, nil
+}
+
+// freshKey returns a key for providers that let the caller choose it: none that a stranger guesses, as far as the
+// provider's keys are long enough.
+func (e *Endpoint) freshKey() uint64 {
+	var b [8]byte
+	rand.Read(b[:])
+	key := binary.LittleEndian.Uint64(b[:])
+	if size := e.Provider.info.domain.mrKeySize; size > 0 && size < 8 {
+		key &= 1<<(8*size) - 1
+	}
+	return key
 }
 
 // enableRegion binds a registration to the endpoint, which some providers ask for.
