@@ -13,9 +13,9 @@ import (
 	"weft/internal/weak"
 )
 
-// A connection loses no byte and no wake-up in memory that processors see in different orders. A tail that does not wait
-// for the bytes before it is found, and so is a tail that is not visible yet when its writer looks whether the reader
-// sleeps.
+// A connection loses no byte and no wake-up in memory that processors see in different orders. A tail that does not
+// wait for the bytes before it is found, and so is a tail that is not visible yet when its writer looks whether the
+// reader sleeps.
 func TestPlanted(t *testing.T) {
 	planted.Find(t, "TailRelaxed", 0, 1000, weakConn)
 	planted.Find(t, "TailUnfenced", 0, 1000, weakConn)

@@ -2,8 +2,9 @@
 // arm64 allow, for tests of protocols that have no locks. The product does not use it. In the build of the
 // planted bugs (go run ./lab/planted) an overlay puts it in the place of sync/atomic.
 //
-// A test makes a Memory, gives each of its goroutines a View, and runs the goroutines in an interleave.Scheduler. A View
-// is a slice of its own, so ordinary reads and writes need no instrumentation. What passes between Views, and when:
+// A test makes a Memory, gives each of its goroutines a View, and runs the goroutines in an interleave.Scheduler. A
+// View is a slice of its own, so ordinary reads and writes need no instrumentation. What passes between Views, and
+// when:
 //
 //	an ordinary write     becomes visible to all others at once, some time later. Writes to different words do so in
 //	                      any order

@@ -6,8 +6,9 @@ import (
 )
 
 // Place puts n members of the modified shuffle exchange on the nodes of a torus. Members that exchange with each other
-// are spread evenly, which is neighbours if there are no others, and each satellite lies on the nearest free node beside its
-// own. The torus is as small and as square as that allows; if n has no such factors, some of its nodes are idle.
+// are spread evenly, which is neighbours if there are no others, and each satellite lies on the nearest free node
+// beside its own. The torus is as small and as square as that allows; if n has no such factors, some of its nodes are
+// idle.
 func Place(n int) (rows, columns int, node []int) {
 	r, c := coord.Torus(n)
 	for height := r; height <= n; height++ {

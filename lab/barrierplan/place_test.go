@@ -48,7 +48,8 @@ func TestPrinted(t *testing.T) {
 				c.stuck, c.unpaired, c.early, err)
 		}
 	}
-	if r, _ := Run(Case{N: 36, Topology: "torus:6x6", Printed: true, Wire: event, Size: 16}); r.Time != 18*time.Microsecond {
+	r, _ := Run(Case{N: 36, Topology: "torus:6x6", Printed: true, Wire: event, Size: 16})
+	if r.Time != 18*time.Microsecond {
 		t.Errorf("%+v", r)
 	}
 }

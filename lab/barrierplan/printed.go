@@ -9,8 +9,8 @@ import (
 
 // printed returns the plan of a node by the steps of [Hayakawa98] §3.2.1 as they are printed, on a torus. In step 2 an
 // even column notifies the node on its right and an odd one the node on its left. In step 3 it is the other way round,
-// and a node that is notified passes it on in the same direction. Steps 4 and 5 do the same along the columns. A node goes on
-// when it has heard of all of them.
+// and a node that is notified passes it on in the same direction. Steps 4 and 5 do the same along the columns. A node
+// goes on when it has heard of all of them.
 //
 // That is right where rows and columns have 2, 4 or 6 nodes. On a ring of odd length the last node is even, and its
 // right neighbour, the first, is even too: the last node waits for a notification that nobody sends. On longer rings a

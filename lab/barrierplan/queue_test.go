@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Controllers that hear the same codes on a broadcast channel let the same processors go on, whether they have the queue
-// of barriers or RBCQ-1's counters; and one that misses a code lets a processor wait for ever. For that reason weft's
-// RBCQ-1 has a home, which counts: Ethernet's broadcast may lose a frame.
+// Controllers that hear the same codes on a broadcast channel let the same processors go on, whether they have the
+// queue of barriers or RBCQ-1's counters; and one that misses a code lets a processor wait for ever. For that reason
+// weft's RBCQ-1 has a home, which counts: Ethernet's broadcast may lose a frame.
 func TestBroadcastRBCQ(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 0))

@@ -1,6 +1,6 @@
-// Package hotspot shows in the simulator what locks and barriers put on one rank: all ranks take a lock, or meet, at the
-// same time. [Miyawaki01] gives the load at a single manager as the reason for its distributed queue lock and for its
-// tree.
+// Package hotspot shows in the simulator what locks and barriers put on one rank: all ranks take a lock, or meet, at
+// the same time. [Miyawaki01] gives the load at a single manager as the reason for its distributed queue lock and for
+// its tree.
 //
 // `weftlab sim hotspot` is its command. Tested in hotspot_test.go.
 package hotspot

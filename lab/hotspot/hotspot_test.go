@@ -6,8 +6,8 @@ import (
 )
 
 // The home of a central lock has three packets for each rank that takes it, with acknowledgements, that of a queue lock
-// two: the others go between the ranks. The first member of a central barrier has three for each other, and in a tree no
-// rank has more than some for its parent and its children.
+// two: the others go between the ranks. The first member of a central barrier has three for each other, and in a tree
+// no rank has more than some for its parent and its children.
 func TestLoad(t *testing.T) {
 	for _, ranks := range []int{16, 64} {
 		load := map[string]Result{}

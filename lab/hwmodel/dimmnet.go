@@ -80,8 +80,8 @@ func DIMMnet() Table {
 	}
 }
 
-// dimmnetBeside returns what stands beside the paper's measurements: another mechanism, the condition of which the text has
-// no figure, and the hardware that the controller takes.
+// dimmnetBeside returns what stands beside the paper's measurements: another mechanism, the condition of which the
+// text has no figure, and the hardware that the controller takes.
 func dimmnetBeside(ipush Path) []Result {
 	return []Result{
 		{
@@ -91,7 +91,8 @@ func dimmnetBeside(ipush Path) []Result {
 		},
 		compared("IPUSH and copy, uncachable (condition 5), long messages", 0, exact(8).over(access.figure()), "MB/s",
 			"an access for each word; condition 4 is as slow above 64 KiB, where the cache no longer hits, says the paper"),
-		constructed("block RAM with IPUSH (table 4)", 47, blocks.figure().times(100.0/328), "%", "155 of 328, 6 more than without"),
+		constructed("block RAM with IPUSH (table 4)", 47, blocks.figure().times(100.0/328), "%",
+			"155 of 328, 6 more than without"),
 		constructed("slices with IPUSH (table 4)", 48, slicesUsed.figure().times(100.0/33088), "%",
 			"15,913 of 33,088, 121 more than without"),
 	}

@@ -35,7 +35,8 @@ func Pinning() Table {
 	hit := (&Input{"PM, 8 KiB, all pinned", 108.8, "MB/s", OfElsewhere, authors}).figure()
 	miss := (&Input{"PM, 8 KiB, none pinned", 78.7, "MB/s", OfElsewhere, authors}).figure()
 	limit := &Input{"limit of pinned memory", 1 << 20, "B", OfAssumption, "assumed: no paper gives one"}
-	lookup := (&Input{"a look-up of VMMC-2 that hits", 0.5, "us", OfElsewhere, "the authors of VMMC-2, of its user-managed TLB"}).figure()
+	lookup := (&Input{"a look-up of VMMC-2 that hits", 0.5, "us", OfElsewhere,
+		"the authors of VMMC-2, of its user-managed TLB"}).figure()
 
 	bytes := exact(message)
 	page := bytes.over(miss).minus(bytes.over(hit)).times(1.0 / pages)
@@ -50,7 +51,8 @@ func Pinning() Table {
 	return Table{
 		Name: "pinning", Title: "Pinned memory: PM's pin-down cache and VMMC-2's user-managed TLB",
 		Results: []Result{
-			compared("a miss: a page is pinned, another released", 0, page.times(1), "us", "the difference of PM's two bandwidths"),
+			compared("a miss: a page is pinned, another released", 0, page.times(1), "us",
+				"the difference of PM's two bandwidths"),
 			compared("PM, 8 KiB, half of the pages miss", 0, rate(0.5), "MB/s", ""),
 			compared("VMMC-2, a tenth of the look-ups miss", 0, lookup.plus(page.times(0.1)), "us",
 				"its authors: less than 2 us on average; a miss is taken to cost what PM's does"),
@@ -59,7 +61,9 @@ func Pinning() Table {
 			Name: "pinned", Title: "PM, messages of 8 KiB, by the memory that they are sent from", Unit: "MB/s",
 			Lines: []Line{line("buffers in turn", sets, over(false)), line("buffers at random", sets, over(true))},
 		}},
-		Notes: []string{"Buffers that are used in turn miss always as soon as they are more than the limit: the oldest is the next."},
+		Notes: []string{
+			"Buffers that are used in turn miss always as soon as they are more than the limit: the oldest is the next.",
+		},
 	}
 }
 

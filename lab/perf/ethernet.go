@@ -1,6 +1,9 @@
 package perf
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // An EthernetPoint is a point of one of [Sumimoto00]'s figures 4 to 6 as they come out here: one line of -json.
 type EthernetPoint struct {
@@ -15,19 +18,25 @@ type EthernetPoint struct {
 
 // ethernetLines are the ways in which a receiver learns of a message. The paper compares the first two, and TCP: with
 // reaping the receiver that polls brings the packet itself, without it an interrupt does. A receiver that sleeps is a
-// third thing.
+// third thing. UDP and ICMP are the kernel's own, for table 2, and single packets alone.
 func ethernetLines(s Spec) []Baseline {
 	interrupted := s.with(func(s *Spec) { s.Interrupted = true })
 	asleep := s.with(func(s *Spec) { s.Blocked = true })
+	single := s.with(func(s *Spec) {
+		s.Sizes = slices.DeleteFunc(slices.Clone(s.Sizes), func(n int) bool { return n > mostEcho })
+	})
 	return []Baseline{
 		{System: Weft, Label: "reaping", Spec: s}, {System: Weft, Label: "interrupt", Spec: interrupted},
 		{System: Weft, Label: "asleep", Spec: asleep}, {System: Find("tcp"), Label: "TCP", Spec: s},
+		{System: Find("datagram"), Label: "UDP", Spec: single}, {System: Find("icmp"), Label: "ICMP", Spec: single},
 	}
 }
 
 // MeasureEthernet measures latency and bandwidth by length over s.Transport, and the speed-up of Integer Sort, class
 // s.Class, over s.Transport and over TCP by the number of ranks, of which the first is 1.
-func MeasureEthernet(ctx context.Context, s Spec, ranks []int, progress func(round int, system string)) []EthernetPoint {
+func MeasureEthernet(ctx context.Context, s Spec, ranks []int,
+	progress func(round int, system string),
+) []EthernetPoint {
 	var points []EthernetPoint
 	for _, figure := range []string{"latency", "bandwidth"} {
 		s.Test = figure

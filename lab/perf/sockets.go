@@ -39,6 +39,9 @@ func socketRank(network string, s Spec) error {
 		return err
 	}
 	defer src.Close()
+	if network == "datagram" || network == "icmp" {
+		return echoRank(ctx, src, network, s)
+	}
 	conns := make([]net.Conn, max(s.Goroutines, 1))
 	if src.Job().Rank == 1 {
 		host := os.Getenv("WEFT_BIND") // in a lab

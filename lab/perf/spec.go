@@ -68,6 +68,8 @@ func Find(name string) System {
 	switch name {
 	case "tcp", "unix", "tls", "stream":
 		return sockets{name}
+	case "datagram", "icmp":
+		return echo{name}
 	case "udp":
 		return overUDP{}
 	case "sockperf":
@@ -90,5 +92,6 @@ func Find(name string) System {
 
 // Names lists the systems that Find knows.
 var Names = []string{
-	"tcp", "unix", "tls", "stream", "udp", "sockperf", "iperf3", "openmpi", "mpich", "ucx", "am", "fm", "vmmc", "pm",
+	"tcp", "unix", "tls", "stream", "datagram", "icmp", "udp", "sockperf", "iperf3", "openmpi", "mpich", "ucx",
+	"am", "fm", "vmmc", "pm",
 }

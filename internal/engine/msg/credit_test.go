@@ -2,6 +2,7 @@ package msg
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,8 +98,9 @@ func TestGoWhenHalfIsFree(t *testing.T) {
 			d.says(1, data(1, seq, 16<<10))
 		}
 		d.says(2, data(1, 0, 8))
+		called := string(wire.Go{Channel: 1}.Append(nil))
 		calls := func() bool {
-			return strings.Contains(fmt.Sprint(d.take(2)), fmt.Sprint(wire.Go{Channel: 1}.Append(nil)))
+			return slices.ContainsFunc(d.take(2), func(b []byte) bool { return string(b) == called })
 		}
 		var kept []*Block
 		for range 4 {

@@ -17,7 +17,8 @@ const perfHelp = `Measures weft between two processes of this machine, and other
 same run: all systems run in turn, round after round, and their medians are compared.
 
 Latency is the time one way, half of a round trip (of pull: the whole operation).
-Peers are tcp, unix and tls (Go's standard library), stream (weft's package stream), udp
+Peers are tcp, unix, tls, datagram (UDP) and icmp (Go's standard library; the kernel answers
+icmp), stream (weft's package stream), udp
 (weft over UDP), sockperf (TCP that spins, in C), iperf3, openmpi, mpich and ucx. A peer
 that is not installed is reported with the Debian package that contains it. In a lab
 (weftlab lab) everything is measured between two hosts, and openmpi and ucx use TCP.

@@ -16,7 +16,8 @@ latency by length, with TCP beside, and the speed-up of Integer Sort, class A, b
   interrupt  the receiver polls its memory, and an interrupt brings the packets: what the
              paper calls without reaping
   asleep     the receiver sleeps until a message comes
-  TCP        Go's sockets
+  TCP, UDP   Go's sockets
+  ICMP       the other kernel answers; as root alone. UDP and ICMP are for table 2
 
 EXAMPLES
   weftlab lab -hosts 8 -- weftlab perf pmethernet -svg pmethernet.svg
