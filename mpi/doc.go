@@ -23,6 +23,7 @@
 //	                Probe, TryProbe, MProbe, TryMProbe; WaitAll, WaitAny, WaitSome, TestAll, TestAny, TestSome
 //	one-sided       Window: Put, Get, Accumulate, GetAccumulate, FetchOp, CompareSwap; Shared; Fence, Flush
 //	                Post, Start, Complete, Wait; Lock, LockShared, Unlock, LockAll, UnlockAll
+//	files           File: ReadAt, WriteAt, ReadAtAll, WriteAtAll, SetView; ReadShared, WriteShared, ReadOrdered, WriteOrdered
 //	collectives     Barrier, Broadcast, Gather, Scatter, AllGather, AllToAll, and V with buffers for each member
 //	                Reduce, AllReduce, ReduceScatter, Scan, Exscan; NeighborAllGather, NeighborAllToAll
 //

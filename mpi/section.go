@@ -111,6 +111,22 @@ func (s *Section) run(k int) run {
 	return run{at, s.block}
 }
 
+// ascends reports whether the elements lie in ascending order.
+func (s *Section) ascends() bool {
+	c := newCursor(s, s.count)
+	end := 0
+	for left := s.count; left > 0; {
+		n := c.ahead()
+		at := c.advance(n)
+		if at < end {
+			return false
+		}
+		end = at + n
+		left -= n
+	}
+	return true
+}
+
 // each calls f for each run, in order.
 func (s *Section) each(f func(off, n int)) {
 	if s.count == 0 {
