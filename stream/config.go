@@ -49,14 +49,8 @@ type Config struct {
 	// counts. A direction begins with 16 KiB, and grows when it has been full.
 	Buffer int
 
-	// Plain allows connections of this host that go over the Unix socket itself, a [PlainConn], where there can be no
-	// shared memory. A listener that can make none (memfd_create is denied to its process, or it has a limit of file
-	// sizes) takes diallers whose Config allows it, too. And it takes clients that do not speak this protocol, such as
-	// curl --unix-socket, if they speak first.
-	Plain bool
-
-	// Backlog is the number of connections that may wait for Accept; further connections wait in the
-	// kernel's queue. Zero and negative values mean 128.
+	// Backlog is the number of connections between hosts that may wait for Accept; further connections wait in the
+	// kernel's queue, as all connections of one host do. Zero and negative values mean 128.
 	Backlog int
 
 	// TLS is the configuration of connections between hosts: certificates, authorities, and what else
@@ -69,13 +63,12 @@ type Config struct {
 	// has encryption keys of its own, with forward secrecy: Key does not reveal them later.
 	Key []byte
 
-	// Allow returns an error for a process that is to be refused, on connections through shared memory.
+	// Allow returns an error for a process that is to be refused, on connections of one host.
 	// Nil allows processes of the same user and of root. Several goroutines may call Allow at once.
 	Allow func(Peer) error
 }
 
-// A Peer is the process at the other end of a connection through shared memory, as the kernel knows
-// it.
+// A Peer is the process at the other end of a connection of one host, as the kernel knows it.
 type Peer struct {
 	PID int // the process that called Dial, or Listen
 	UID int // its effective user at that time; -1 if it may be one that this process's user namespace does not know
@@ -114,9 +107,13 @@ func (cfg *Config) Listen(ctx context.Context, address string) (net.Listener, er
 }
 
 // Dial connects to the listener at an address, which has one of the forms that Listen describes: the
-// connection is a *Conn or a *TLSConn. Dial waits until the listener has admitted the connection, for
-// ten seconds at most, or until ctx ends. After Dial has returned, ctx does not affect the connection.
-// If one side does not allow the other, the error is ErrRefused.
+// connection is a *Conn or a *TLSConn. After Dial has returned, ctx does not affect the connection.
+//
+// On one host Dial does not wait for the listener's Accept, as with a Unix socket. If this side does not allow the
+// listener, the error is ErrRefused. If the listener does not allow this process, that is the error of the first Read,
+// or of a Write. The listener may be any program that listens at a Unix socket, unless there is metadata
+// (WithMetadata); the connection then stays on that socket. Between hosts Dial waits until the listener has
+// admitted the connection, for ten seconds at most, or until ctx ends.
 func (cfg *Config) Dial(ctx context.Context, address string) (net.Conn, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -198,8 +195,7 @@ func (cfg *Config) allow(p Peer) error {
 	return nil
 }
 
-// ErrRefused says that no connection was made. One side does not allow the other, the listener has no memory or
-// descriptor left, or the other side does not speak this protocol.
+// ErrRefused says that there is no connection, because one side does not allow the other.
 var ErrRefused = errors.New("stream: refused")
 
 // ErrCorrupt says that the peer has broken the protocol, by an impossible position in the shared memory or by an

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
-	"runtime"
+	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -14,77 +14,60 @@ import (
 	"weft/internal/sys"
 )
 
-// A Conn is one end of a connection through shared memory: a net.Conn with half close. Any number
-// of goroutines may call its methods, Close included, at the same time. The bytes of one call of
+// A Conn is one end of a connection between processes of a host: a net.Conn with half close. It begins on the Unix
+// socket over which both have met, and moves into shared memory when it is busy (early.go, move.go). Any
+// number of goroutines may call its methods, Close included, at the same time. The bytes of one call of
 // Write stay together, and so do the bytes that one call of Read returns.
 type Conn struct {
-	local, remote net.Addr
-	metadata      []byte // of the dialler; nil at its own end
-	spin, nap     time.Duration
-	processors    int
+	local, remote Addr
+	role          role
+	buffer        int // bytes of each ring, at the listener's end
+	greeting      greeting
 
 	rd, wr sync.Mutex         // rd is held by the reading goroutine, wr by the writing one
-	in     *ring.ByteConsumer // rd is held
-	out    *ring.ByteProducer // wr is held
+	in     *ring.ByteConsumer // nil while the peer writes to first; rd is held
+	out    *ring.ByteProducer // nil while this side writes to first; wr is held
 	eof    bool               // Read has returned io.EOF; rd is held
 
+	first *net.UnixConn // on which the connection begins; closed when both directions have left it
+	early early
+
+	spin, nap      time.Duration
+	processors     int
 	reader, writer waiter
 	closed         atomic.Bool
-	gone           atomic.Bool // the peer's end of the socket is closed
+	gone           atomic.Bool // the peer's end of the bell is closed
 
-	mu        sync.Mutex // guards the waiters, and mem while rd or wr is not held
-	listening *waiter    // the waiter that reads the socket, for both
-	unmapped  bool       // mem has been given back
-	mem       []byte
-	sock      *net.UnixConn // carries one byte for each time that the peer wakes this side
+	mu        sync.Mutex // guards the waiters, changes of in and out, and mem while rd or wr is not held
+	listening *waiter    // the waiter that reads the bell, for both
+	mem       []byte     // nil before there is any, and after it has been given back
+	bell      *os.File   // a socket that carries one byte for each time that the peer wakes this side; nil before mem
 	raw       syscall.RawConn
 	poke      func(fd uintptr) bool // pokePeer, made once so that no call allocates
-	pokes     [64]byte              // the bytes read from sock, which mean nothing
+	hark      func(fd uintptr) bool // hearPokes, the same
+	poked     sys.Receiver
+	pokes     [64]byte // what the bell has carried, which means nothing
 
 	idle trimmer // of out; wr is held
 }
 
-// The memory of a connection is a page of control words, and behind it two rings of equal size:
-// first the ring in which the dialler writes, then the listener's.
+// A role says which end of a connection this is.
+type role uint8
+
 const (
-	wordsBytes = 4096
-	callerAt   = ring.BytesControl     // the control words of the dialler's ring
-	calleeAt   = 2 * ring.BytesControl // the control words of the listener's ring
+	dialling role = iota
+	accepting
 )
 
-// memoryBytes returns the size of the memory of a connection whose rings have buffer bytes each.
-func memoryBytes(buffer int) int { return wordsBytes + 2*buffer }
-
-// processors returns how many processors the goroutines of this process may use.
-var processors = sync.OnceValue(func() int { return int(sys.CPUs()) })
-
-// newConn returns one end of a connection whose handshake is over. The Conn owns both the socket
-// and the memory.
-func newConn(sock *net.UnixConn, memory []byte, buffer int, dialler bool, cfg *Config) (*Conn, error) {
-	raw, err := sock.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	c := &Conn{sock: sock, raw: raw, mem: memory, spin: cfg.spin(), nap: cfg.nap()}
-	c.processors = min(processors(), runtime.GOMAXPROCS(0))
-	if c.processors < 2 {
-		c.spin = 0 // the peer needs the processor
-	}
-	outAt := callerAt
-	inAt := calleeAt
-	outData := memory[wordsBytes:][:buffer]
-	inData := memory[wordsBytes+buffer:][:buffer]
-	if !dialler {
-		outAt, inAt = inAt, outAt
-		outData, inData = inData, outData
-	}
-	c.out = ring.NewByteProducer(memory[outAt:], outData)
-	c.in = ring.NewByteConsumer(memory[inAt:], inData)
-	c.reader.init(c, c.in, c.in.Bell(), &c.writer)
-	c.writer.init(c, c.out, c.out.Bell(), &c.reader)
-	c.poke = c.pokePeer
+// newConn returns one end of a connection on a socket, which it owns.
+func newConn(sock *net.UnixConn, role role, cfg *Config) *Conn {
+	c := &Conn{first: sock, role: role, spin: cfg.spin(), nap: cfg.nap()}
+	c.reader.c = c
+	c.writer.c = c
 	c.idle.after = idleAfter
-	return c, nil
+	c.early.within = quick
+	c.early.since.Store(int64(time.Since(epoch)))
+	return c
 }
 
 // Read waits until there are bytes, and copies as many as have come and fit into b. It returns
@@ -103,6 +86,11 @@ func (c *Conn) Read(b []byte) (int, error) {
 }
 
 func (c *Conn) read(b []byte) (n int, err error) {
+	if c.in == nil {
+		if n, err = c.readEarly(b); err != errMoved {
+			return n, err
+		}
+	}
 	w, err := c.await(len(b) > 0)
 	if err != nil {
 		return 0, err
@@ -122,6 +110,11 @@ func (c *Conn) read(b []byte) (n int, err error) {
 
 // await waits for bytes, if any are wanted, and returns those that lie together. rd is held.
 func (c *Conn) await(wanted bool) ([]byte, error) {
+	if c.in == nil {
+		if b, err := c.awaitEarly(wanted); err != errMoved {
+			return b, err
+		}
+	}
 	for {
 		if err := c.reader.interrupted(); err != nil {
 			if err == errShut {
@@ -145,7 +138,7 @@ func (c *Conn) await(wanted bool) ([]byte, error) {
 			return b, nil
 		case ended:
 			c.eof = true
-		case gone && c.out.Unread(): // as the kernel does
+		case gone && c.unread(): // as the kernel does
 			return nil, syscall.ECONNRESET
 		case gone:
 			return nil, io.EOF
@@ -155,9 +148,20 @@ func (c *Conn) await(wanted bool) ([]byte, error) {
 	}
 }
 
+// unread reports whether the peer has left bytes unread in memory.
+func (c *Conn) unread() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.out != nil && c.mem != nil && c.out.Unread()
+}
+
 // take gives n bytes of the ring back to the peer, and wakes the peer if it waits for that room.
 func (c *Conn) take(n int) {
 	if n == 0 {
+		return
+	}
+	if c.in == nil {
+		c.early.said = c.early.said[n:]
 		return
 	}
 	c.in.Take(n)
@@ -186,6 +190,9 @@ func (c *Conn) Write(b []byte) (int, error) {
 }
 
 func (c *Conn) write(b []byte) (n int, err error) {
+	if c.out == nil && !c.moveOut() {
+		return c.writeEarly(b)
+	}
 	for {
 		room, err := c.room(n < len(b))
 		if err != nil || len(room) == 0 {
@@ -204,6 +211,9 @@ func (c *Conn) write(b []byte) (n int, err error) {
 // room waits for free space in the ring, if any is wanted, and returns the part that lies together.
 // wr is held.
 func (c *Conn) room(wanted bool) ([]byte, error) {
+	if c.out == nil && !c.moveOut() {
+		return c.roomEarly()
+	}
 	for {
 		if err := c.writer.interrupted(); err != nil {
 			if err == errShut {
@@ -231,6 +241,10 @@ func (c *Conn) room(wanted bool) ([]byte, error) {
 
 // put publishes n more bytes, and wakes the peer if it waits for them.
 func (c *Conn) put(n int) error {
+	if c.out == nil {
+		_, err := c.writeEarly(c.early.draft[:n])
+		return err
+	}
 	c.out.Commit(n)
 	c.out.Publish()
 	if c.out.Grown() && !c.idle.watches {
@@ -248,9 +262,15 @@ func (c *Conn) CloseWrite() error {
 	if c.closed.Load() {
 		return c.fail("close", net.ErrClosed)
 	}
+	c.mu.Lock()
 	c.writer.shut.Store(true)
+	if c.out == nil {
+		_ = c.first.CloseWrite()
+	} else if c.mem != nil {
+		c.endWriting()
+	}
+	c.mu.Unlock()
 	c.writer.kick()
-	c.mapped(c.endWriting)
 	return nil
 }
 
@@ -260,29 +280,28 @@ func (c *Conn) CloseRead() error {
 	if c.closed.Load() {
 		return c.fail("close", net.ErrClosed)
 	}
+	c.mu.Lock()
 	c.reader.shut.Store(true)
+	if c.in == nil {
+		_ = c.first.CloseRead()
+	}
+	if c.mem != nil {
+		c.endReading()
+	}
+	c.mu.Unlock()
 	c.reader.kick()
-	c.mapped(c.endReading)
 	return nil
 }
 
+// endWriting and endReading write into memory that is mapped; mu is held.
 func (c *Conn) endWriting() {
 	c.out.End()
 	c.ring(c.out.ConsumerBell())
 }
 
 func (c *Conn) endReading() {
-	c.in.Refuse()
-	c.ring(c.in.ProducerBell())
-}
-
-// mapped calls f while the memory is mapped, and not at all if it no longer is.
-func (c *Conn) mapped(f func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.unmapped {
-		f()
-	}
+	c.early.arriving.Refuse()
+	c.ring(c.early.arriving.ProducerBell())
 }
 
 // Close ends the connection and all calls that wait, at both ends. The peer still reads what is in
@@ -291,15 +310,26 @@ func (c *Conn) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return c.fail("close", net.ErrClosed)
 	}
-	c.mapped(func() {
-		c.endWriting()
+	c.mu.Lock()
+	if c.mem != nil {
+		if c.out != nil {
+			c.endWriting()
+		}
 		c.endReading()
-	})
+	}
+	bell := c.bell
+	c.mu.Unlock()
 	c.reader.kick()
 	c.writer.kick()
 	c.reader.deadline.stop()
 	c.writer.deadline.stop()
-	err := c.sock.Close() // last: the peer must find the words that tell a close from a death
+	err := c.first.Close() // last: the peer must find the words that tell a close from a death
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	if bell != nil {
+		err = bell.Close()
+	}
 	if c.rd.TryLock() {
 		if c.wr.TryLock() {
 			c.unmap()
@@ -323,9 +353,11 @@ func (c *Conn) Close() error {
 func (c *Conn) unmap() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.unmapped = true
-	sys.Unmap(c.mem)
-	c.mem = nil
+	if c.mem != nil {
+		sys.Unmap(c.mem)
+		c.mem = nil
+		mapped.Add(-1)
+	}
 }
 
 // LocalAddr returns the address of this end, an [Addr].
@@ -333,24 +365,6 @@ func (c *Conn) LocalAddr() net.Addr { return c.local }
 
 // RemoteAddr returns the address of the peer's end, an [Addr] with its process.
 func (c *Conn) RemoteAddr() net.Addr { return c.remote }
-
-// SetDeadline sets the read and write deadlines. They also end calls that already wait. The zero
-// time means no deadline.
-func (c *Conn) SetDeadline(t time.Time) error { return setDeadlines(c, t) }
-
-// SetReadDeadline sets the deadline of calls of Read and WriteTo.
-func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadline(&c.reader.deadline, t) }
-
-// SetWriteDeadline sets the deadline of calls of Write, WriteBuffers and ReadFrom.
-func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadline(&c.writer.deadline, t) }
-
-func (c *Conn) setDeadline(d *deadline, t time.Time) error {
-	if c.closed.Load() {
-		return c.fail("set", net.ErrClosed)
-	}
-	d.set(t)
-	return nil
-}
 
 // fail returns the error of an operation, as package net does.
 func (c *Conn) fail(op string, err error) error {

@@ -6,9 +6,11 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
-// pair returns both ends of a connection: the dialler's, and the listener's.
+// pair returns both ends of a connection, the dialler's and the listener's, which has moved into memory unless the
+// Config is that of "early".
 func pair(t testing.TB, cfg *Config) (dialled, accepted *Conn) {
 	t.Helper()
 	l, err := cfg.listenPath(t.Context(), filepath.Join(t.TempDir(), "s"))
@@ -16,11 +18,37 @@ func pair(t testing.TB, cfg *Config) (dialled, accepted *Conn) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	return connect(t, l, func() (*Conn, error) { return dialShared(t, cfg, l.Addr().String()), nil })
+	dialled, accepted = connect(t, l, func() (*Conn, error) { return dialConn(t, cfg, l.Addr().String()), nil })
+	accepted.early.within = time.Hour // however busy this machine is
+	if cfg != configs["early"] {
+		move(t, dialled, accepted)
+	}
+	return dialled, accepted
 }
 
-// dialShared dials a listener of this host, and expects shared memory.
-func dialShared(t testing.TB, cfg *Config, address string) *Conn {
+// move moves a connection on which nobody waits, and whose socket is empty, into memory.
+func move(t testing.TB, dialled, accepted *Conn) {
+	t.Helper()
+	accepted.wr.Lock()
+	accepted.offer()
+	accepted.wr.Unlock()
+	dialled.rd.Lock()
+	dialled.look()
+	dialled.rd.Unlock()
+	for _, c := range []*Conn{accepted, dialled} {
+		c.rd.Lock()
+		if n, err := c.receive(make([]byte, 1)); err != errMoved {
+			t.Fatalf("%d bytes, %v", n, err)
+		}
+		c.rd.Unlock()
+	}
+	if dialled.out == nil || accepted.out == nil {
+		t.Fatal("the writers have not moved")
+	}
+}
+
+// dialConn dials a listener of this host.
+func dialConn(t testing.TB, cfg *Config, address string) *Conn {
 	t.Helper()
 	c, err := cfg.Dial(t.Context(), address)
 	if err != nil {
@@ -35,6 +63,7 @@ var configs = map[string]*Config{
 	"asleep":  {Spin: -1, Nap: -1},
 	"napping": {Spin: -1},
 	"small":   {Buffer: MinBuffer},
+	"early":   {Spin: -1, Buffer: MinBuffer},
 }
 
 func TestConn(t *testing.T) {

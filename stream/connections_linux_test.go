@@ -65,7 +65,7 @@ func TestIdleRingsShrink(t *testing.T) {
 	before := status(t, "RssShmem")
 	var dialled, accepted []*Conn
 	for range n {
-		c := dialShared(t, new(Config), l.Addr().String())
+		c := dialConn(t, new(Config), l.Addr().String())
 		defer c.Close()
 		a, err := l.Accept()
 		if err != nil {
@@ -73,6 +73,7 @@ func TestIdleRingsShrink(t *testing.T) {
 		}
 		defer a.Close()
 		c.idle.after = 20 * time.Millisecond
+		move(t, c, a.(*Conn))
 		dialled = append(dialled, c)
 		accepted = append(accepted, a.(*Conn))
 	}

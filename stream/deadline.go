@@ -92,3 +92,33 @@ func (d *deadline) stop() {
 	d.at = time.Time{}
 	d.unset()
 }
+
+// SetDeadline sets the read and write deadlines. They also end calls that already wait. The zero
+// time means no deadline.
+func (c *Conn) SetDeadline(t time.Time) error { return setDeadlines(c, t) }
+
+// SetReadDeadline sets the deadline of calls of Read and WriteTo.
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	return c.setDeadline(&c.reader, t, c.first.SetReadDeadline)
+}
+
+// SetWriteDeadline sets the deadline of calls of Write, WriteBuffers and ReadFrom.
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	return c.setDeadline(&c.writer, t, c.first.SetWriteDeadline)
+}
+
+// setDeadline sets the deadline of one direction, wherever it is.
+func (c *Conn) setDeadline(w *waiter, t time.Time, early func(time.Time) error) error {
+	if c.closed.Load() {
+		return c.fail("set", net.ErrClosed)
+	}
+	c.mu.Lock()
+	w.until = t
+	_ = early(t) // the socket may be closed already
+	moved := w.word != nil
+	c.mu.Unlock()
+	if moved {
+		w.observe()
+	}
+	return nil
+}

@@ -28,8 +28,10 @@
 //
 // The address is the path of a Unix socket, over which the two processes meet. The permissions of the
 // socket's file and the kernel's information about the other process (Config.Allow) are the access
-// control. The listener passes the shared memory as a descriptor over the socket, so nothing is left
-// behind however a process ends. While both sides are busy, no call makes a system call.
+// control. A connection begins on the socket, and moves into shared memory when it has carried 64 KiB
+// within 20 ms, where each call counts for 2 KiB besides its bytes. The listener passes the memory as a descriptor over
+// the socket, so nothing is left behind however a process ends. From then on, while both sides are busy, no call makes a
+// system call. What follows is about connections that have moved.
 //
 // Each direction is a ring of bytes. Write copies into the ring and returns; Read copies out of it. A
 // ring begins with 16 KiB, and grows up to Config.Buffer when it has been full. A ring that has grown
@@ -48,9 +50,9 @@
 //   - It naps, for Config.Nap at most, if no other goroutine could run: it sleeps in the kernel, on a
 //     futex in the shared memory. That wakes it sooner than the third step, and holds a thread. The
 //     number of goroutines of a process that nap is at most the number of its processors less one.
-//   - It sleeps in Go's netpoller until the peer sends a byte on the Unix socket, or ends. That holds
-//     no thread and takes no processor time. A connection that is mostly idle costs a goroutine, a
-//     descriptor and 4 KiB, so a process may have thousands.
+//   - It sleeps in Go's netpoller until the peer sends a byte on a socket, or ends. That holds
+//     no thread and takes no processor time. A connection that is mostly idle costs a goroutine and a
+//     descriptor, and 4 KiB if it has moved, so a process may have thousands.
 //
 // A process makes a system call only to wake a peer that naps or sleeps.
 //
@@ -70,8 +72,8 @@
 //
 // # Limits
 //
-// Both ends must use this package, unless Config.Plain lets a listener of one host take others over its Unix socket.
-// Otherwise that socket carries no data, and between
+// On one host each end takes programs without this package at the other; those connections stay on the Unix socket. A
+// connection that its process may not map, or that its kernel has no room for, stays there as well. Between
 // hosts a listener does not answer a TLS client of another package in the way that the client
 // expects. The command weft proxy joins these connections to TCP and Unix sockets for other programs.
 //

@@ -1,69 +1,58 @@
 package stream
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 
 	"weft/internal/handshake"
 	"weft/internal/sys"
 )
 
-// The handshake goes over the Unix socket, in records of 16 bytes (PROTOCOL §11):
-//
-//	dialler          listener
-//	hello       ->   length of the metadata; with the metadata
-//	            <-   answer: status, size of each ring; with the descriptor of the memory
-//
-// Each side first asks the kernel which process the other side is. After the handshake the socket
-// carries one byte for each time that one side wakes the other. The end of the socket's stream means
-// that the other process has closed the connection or has ended.
-
-// recordBytes is the length of a record.
-const recordBytes = 16
-
-// magic begins each record. Its last byte is the version of the protocol.
-var magic = [8]byte{'w', 'e', 'f', 't', 's', 't', 'r', 1}
-
-// The status of an answer.
+// A dialler says what it is by the name of its own socket, which a listener learns when it accepts the connection, and
+// which means nothing to a program without weft: callerName, callerPlain or callerTells, and 16 random digits. So there
+// is no handshake. Metadata goes before the stream (PROTOCOL §11).
 const (
-	welcome  = 0 // the connection is made
-	stranger = 1 // the dialler is not allowed
-	wanting  = 2 // the listener has no memory or descriptor left: the second number is its errno
-	plain    = 3 // the listener can make no memory: the connection is the socket itself
+	callerName  = "@weft-stream-2-" // its digit is the version of the protocol
+	callerPlain = '-'
+	callerTells = 'm' // it has metadata
+	callerBytes = len(callerName) + 1 + 16
 )
 
-// takesPlain is in a hello, in the place of the buffer's size, if the dialler takes the socket itself.
-const takesPlain = 1
-
-// record returns a record. The dialler sends the length of its metadata as the status, and zero as the buffer.
-func record(status, buffer uint32) []byte {
-	b := append(make([]byte, 0, recordBytes), magic[:]...)
-	b = binary.LittleEndian.AppendUint32(b, status)
-	return binary.LittleEndian.AppendUint32(b, buffer)
-}
-
-// parseRecord reads a record.
-func parseRecord(b []byte) (status, buffer uint32, err error) {
-	if len(b) != recordBytes || [8]byte(b) != magic {
-		return 0, 0, fmt.Errorf("the other side does not speak version %d of weft's streams: %w", magic[7], ErrRefused)
+// newCaller returns a name for a dialler.
+func newCaller(tells bool) string {
+	kind := byte(callerPlain)
+	if tells {
+		kind = callerTells
 	}
-	return binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]), nil
+	var digits [8]byte
+	rand.Read(digits[:])
+	return callerName + string(kind) + hex.EncodeToString(digits[:])
 }
 
-// dialPath connects to the Listener at a Unix socket. It tries again if the listener dropped the
-// connection to make room for another handshake.
+// parseCaller reads the name of a dialler, and reports whether it speaks this protocol, and has metadata.
+func parseCaller(name string) (speaks, tells bool) {
+	if len(name) != callerBytes || !strings.HasPrefix(name, callerName) {
+		return false, false
+	}
+	return true, name[len(callerName)] == callerTells
+}
+
+// errStrange is what a dialler reads if the listener refuses it.
+var errStrange = fmt.Errorf("the listener does not allow this process (its Config.Allow decides): %w", ErrRefused)
+
+// dialPath connects to the listener at a Unix socket. While the kernel's queue of that socket is full it tries again.
 func (cfg *Config) dialPath(ctx context.Context, address string) (net.Conn, error) {
-	var c net.Conn
-	err := handshake.Retry(ctx.Done(), func() (cut bool, err error) {
-		c, cut, err = cfg.dial(ctx, address)
-		return cut && ctx.Err() == nil, err
+	var c *Conn
+	err := handshake.Retry(ctx.Done(), func() (again bool, err error) {
+		c, again, err = cfg.dial(ctx, address)
+		return again && ctx.Err() == nil, err
 	})
 	if err != nil {
 		return nil, &net.OpError{Op: "dial", Net: "weft", Addr: Addr{Path: address}, Err: err}
@@ -71,127 +60,51 @@ func (cfg *Config) dialPath(ctx context.Context, address string) (net.Conn, erro
 	return c, nil
 }
 
-// dial tries once. cut reports that the listener has hung up, as it does when it has too many
-// handshakes in progress.
-func (cfg *Config) dial(ctx context.Context, address string) (_ net.Conn, cut bool, err error) {
+// dial tries once, and says if it would be of use to try again.
+func (cfg *Config) dial(ctx context.Context, address string) (_ *Conn, again bool, err error) {
 	metadata, err := metadataOf(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	var d net.Dialer
+	d := net.Dialer{LocalAddr: unixAddr(newCaller(len(metadata) > 0))}
 	conn, err := d.DialContext(ctx, "unix", address)
+	if named := new(os.SyscallError); errors.As(err, &named) && named.Syscall == "bind" && len(metadata) == 0 &&
+		!errors.Is(err, syscall.EADDRINUSE) { // a sandbox forbids names: the connection stays on its socket
+		conn, err = new(net.Dialer).DialContext(ctx, "unix", address)
+	}
 	if err != nil {
+		return nil, errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EADDRINUSE), bare(err)
+	}
+	c, err := cfg.meet(conn.(*net.UnixConn), address, metadata)
+	if err != nil {
+		conn.Close()
 		return nil, false, err
 	}
-	sock := conn.(*net.UnixConn)
-	var c *Conn
-	local := Addr{address, Peer{os.Getpid(), os.Geteuid()}}
-	peer, memory, buffer, err := cfg.greet(ctx, sock, metadata)
-	if err == nil && memory == nil {
-		return &PlainConn{Conn: sock, local: local, remote: Addr{address, peer}}, false, nil
-	}
-	if err == nil {
-		if c, err = newConn(sock, memory, buffer, true, cfg); err != nil {
-			sys.Unmap(memory)
-		}
-	}
-	if err != nil {
-		sock.Close()
-		return nil, errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE), err
-	}
-	c.local = local
-	c.remote = Addr{address, peer}
 	return c, false, nil
 }
 
-// greet runs the dialler's side of the handshake. There is no memory if the connection is the socket itself.
-func (cfg *Config) greet(ctx context.Context, sock *net.UnixConn, metadata []byte) (
-	peer Peer, memory []byte, buffer int, err error,
-) {
-	if peer, err = credentials(sock); err != nil {
-		return peer, nil, 0, err
+// meet makes the dialler's end of a connection from its socket.
+func (cfg *Config) meet(sock *net.UnixConn, address string, metadata []byte) (*Conn, error) {
+	peer, err := credentials(sock)
+	if err != nil {
+		return nil, err
 	}
 	if err := cfg.allow(peer); err != nil {
-		return peer, nil, 0, fmt.Errorf("this process does not allow the listener: %w: %w", err, ErrRefused)
+		return nil, fmt.Errorf("this process does not allow the listener: %w: %w", err, ErrRefused)
 	}
-	stop := handshake.Within(sock, handshake.Timeout)
-	ended := context.AfterFunc(ctx, func() { _ = sock.SetDeadline(longAgo) })
-	var answer [recordBytes]byte
-	n := 0
-	fd := -1
-	hello := append(record(uint32(len(metadata)), cfg.takes()), metadata...)
-	if err = sys.SendFD(sock, hello, -1); err == nil || errors.Is(err, syscall.EPIPE) {
-		n, fd, err = sys.RecvFD(sock, answer[:]) // a listener that refuses may answer and hang up before the hello
+	c := newConn(sock, dialling, cfg)
+	if c.early.raw, err = sock.SyscallConn(); err != nil {
+		return nil, err
 	}
-	if !ended() {
-		err = context.Cause(ctx)
+	c.early.receive = c.receiveInto
+	c.local = Addr{address, Peer{os.Getpid(), os.Geteuid()}}
+	c.remote = Addr{address, peer}
+	if len(metadata) > 0 {
+		if _, err := sock.Write(appendMetadata(nil, metadata)); err != nil { // there is room
+			return nil, c.whyNot(bare(err))
+		}
 	}
-	stop()
-	switch {
-	case err == nil && cfg.Plain && bytes.Equal(answer[:n], record(plain, 0)):
-		closeFD(fd)
-	case err == nil:
-		memory, buffer, err = accept(answer[:n], fd)
-	default:
-		closeFD(fd)
-	}
-	return peer, memory, buffer, err
-}
-
-// takes returns what a hello says of the socket itself.
-func (cfg *Config) takes() uint32 {
-	if cfg.Plain {
-		return takesPlain
-	}
-	return 0
-}
-
-// closeFD closes a descriptor that came with a record, if one did.
-func closeFD(fd int) {
-	if fd >= 0 {
-		sys.CloseFD(fd)
-	}
-}
-
-// accept maps the memory whose descriptor came with an answer. It owns the descriptor.
-func accept(answer []byte, fd int) (memory []byte, size int, err error) {
-	status, buffer, err := parseRecord(answer)
-	if err == nil {
-		err = refusal(status, buffer)
-	}
-	if err == nil {
-		err = checkBuffer(int(buffer))
-	}
-	switch {
-	case err != nil:
-		closeFD(fd)
-		return nil, 0, err
-	case fd < 0:
-		return nil, 0, fmt.Errorf(
-			"the memory did not arrive: has this process reached its limit of descriptors (ulimit -n)? %w", ErrRefused)
-	}
-	memory, err = sys.MapMemory(fd, false)
-	if err == nil && len(memory) != memoryBytes(int(buffer)) {
-		err = fmt.Errorf("the listener's memory has %d bytes for buffers of %d: %w", len(memory), buffer, ErrRefused)
-		sys.Unmap(memory)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	return memory, int(buffer), nil
-}
-
-// refusal returns the error that the status of an answer stands for, or nil. number is the errno of a listener in want.
-func refusal(status, number uint32) error {
-	switch status {
-	case welcome:
-		return nil
-	case stranger:
-		return fmt.Errorf("the listener does not allow this process (its Config.Allow decides): %w", ErrRefused)
-	case wanting:
-		return fmt.Errorf("the listener cannot make the memory of a connection: %w: %w", syscall.Errno(number), ErrRefused)
-	}
-	return fmt.Errorf("the listener answers %d: %w", status, ErrRefused)
+	return c, nil
 }
 
 // credentials returns the process at the other end.

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -15,22 +17,17 @@ import (
 	"weft/internal/waittest"
 )
 
-// liar meets a listener as a peer should, and returns the socket and the memory.
-func liar(t *testing.T, address string) (*net.UnixConn, []byte) {
+// liar meets a listener as a peer should, and returns the listener's end, its own end of the bell, and the memory.
+func liar(t *testing.T, l *Listener) (accepted *Conn, bell *net.UnixConn, memory []byte) {
 	t.Helper()
-	sock, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: address})
+	dialled, accepted := connect(t, l, func() (*Conn, error) { return dialConn(t, new(Config), l.Addr().String()), nil })
+	move(t, dialled, accepted)
+	c, err := net.FileConn(dialled.bell)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, memory, _, err := new(Config).greet(t.Context(), sock, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		sock.Close()
-		sys.Unmap(memory)
-	})
-	return sock, memory
+	t.Cleanup(func() { c.Close() })
+	return accepted, c.(*net.UnixConn), dialled.mem
 }
 
 // A peer writes anything anywhere into the shared memory, and bytes and descriptors into
@@ -39,12 +36,7 @@ func liar(t *testing.T, address string) (*net.UnixConn, []byte) {
 func TestHostilePeer(t *testing.T) {
 	l := listenAt(t, new(Config))
 	for seed := range uint64(30) {
-		sock, memory := liar(t, l.Addr().String())
-		accepted, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := accepted.(*Conn)
+		c, sock, memory := liar(t, l)
 		stop := make(chan bool)
 		var wg sync.WaitGroup
 		wg.Go(func() { // the liar
@@ -95,8 +87,8 @@ func TestHostilePeer(t *testing.T) {
 	}
 }
 
-// Memory that could be cut off while it is mapped is not mapped, nor is memory that is
-// not as long as it should be; a listener that gives none is refused.
+// A listener that offers memory that could be cut off while it is mapped, or that is not as long as it should be, or
+// that sends what is no offer, harms nobody: the connection stays on its socket, or ends.
 func TestHostileListener(t *testing.T) {
 	unsealed, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
@@ -104,25 +96,56 @@ func TestHostileListener(t *testing.T) {
 	}
 	defer unsealed.Close()
 	unsealed.Truncate(int64(memoryBytes(MinBuffer)))
-	sealed, memory, err := sys.NewMemory("short", memoryBytes(MinBuffer)-4096, false)
+	sealed := func(n int) int {
+		fd, memory, err := sys.NewMemory("test", n, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sys.Unmap(memory)
+		t.Cleanup(func() { sys.CloseFD(fd) })
+		return fd
+	}
+	short := sealed(memoryBytes(MinBuffer) - 4096)
+	right := sealed(memoryBytes(MinBuffer))
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.ListenUnix("unix", unixAddr(path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer sys.CloseFD(sealed)
-	defer sys.Unmap(memory)
-	for name, fd := range map[string]int{"unsealed": int(unsealed.Fd()), "short": sealed, "none": -1} {
-		if fd >= 0 {
-			fd = sys.DupFD(fd)
+	defer l.Close()
+	file := int(unsealed.Fd())
+	for name, mark := range map[string]struct {
+		mark byte
+		fds  []int
+		want error // nil: the stream goes on
+	}{
+		"unsealed":                     {offer, []int{file, file}, nil},
+		"short":                        {offer, []int{short, file}, ErrCorrupt},
+		"one descriptor":               {offer, []int{right}, nil},
+		"three descriptors":            {offer, []int{right, right, right}, nil},
+		"a bell that is no socket":     {offer, []int{right, file}, nil},
+		"a mark that nobody knows":     {'?', []int{file}, ErrCorrupt},
+		"a refusal with no descriptor": {stranger, nil, nil}, // a byte of the stream
+	} {
+		c := dialConn(t, new(Config), path)
+		defer c.Close()
+		sock, err := l.AcceptUnix()
+		if err != nil {
+			t.Fatal(err)
 		}
-		if _, _, err := accept(record(welcome, MinBuffer), fd); !errors.Is(err, ErrRefused) &&
-			!errors.Is(err, sys.ErrUnsealed) {
-			t.Errorf("%s: %v", name, err)
+		defer sock.Close()
+		sock.Write([]byte("before"))
+		if len(mark.fds) == 0 {
+			sock.Write([]byte{mark.mark})
+		} else if err := sys.SendMark(sock, mark.mark, mark.fds...); err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, answer := range [][]byte{nil, record(welcome, MinBuffer)[:15], record(7, MinBuffer), record(welcome, 5),
-		record(welcome, 1<<31)} {
-		if _, _, err := accept(answer, sys.DupFD(sealed)); err == nil {
-			t.Errorf("%q is accepted", answer)
+		sock.Write([]byte("after"))
+		sock.CloseWrite()
+		b, err := io.ReadAll(c)
+		if !errors.Is(err, mark.want) || !strings.HasPrefix(string(b), "before") ||
+			mark.want == nil && !strings.HasSuffix(string(b), "after") {
+			t.Errorf("%s: %q, %v", name, b, err)
 		}
 	}
 }

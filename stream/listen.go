@@ -2,22 +2,22 @@ package stream
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
 	"strings"
 	"sync/atomic"
 
-	"weft/internal/handshake"
 	"weft/internal/sys"
 )
 
-// A Listener is a net.Listener for connections through shared memory between processes of this host.
-// Any number of goroutines may call its methods at the same time.
+// A Listener is a net.Listener for connections between processes of this host. It takes diallers of this package, and
+// every other program that can connect to its Unix socket, such as curl --unix-socket: their connections stay on the
+// socket. Any number of goroutines may call its methods at the same time.
 type Listener struct {
-	acceptor
+	sock   *net.UnixListener
 	cfg    Config
+	buffer int
 	path   string
 	file   fs.FileInfo // the socket's; nil for an abstract one
 	unlink atomic.Bool // Close removes the file
@@ -29,14 +29,12 @@ func (cfg *Config) listenPath(ctx context.Context, address string) (*Listener, e
 	if err != nil {
 		return nil, err
 	}
-	if err := tryMemory(buffer); err != nil && !cfg.Plain {
-		return nil, &net.OpError{Op: "listen", Net: "weft", Addr: Addr{Path: address}, Err: err}
-	}
-	l := &Listener{cfg: *cfg, path: address}
-	l.network = "weft"
-	l.addr = Addr{Path: address}
+	l := &Listener{cfg: *cfg, buffer: buffer, path: address}
 	if strings.HasPrefix(address, "@") {
-		l.sock, err = new(net.ListenConfig).Listen(ctx, "unix", address)
+		var sock net.Listener
+		if sock, err = new(net.ListenConfig).Listen(ctx, "unix", address); err == nil {
+			l.sock = sock.(*net.UnixListener)
+		}
 	} else {
 		l.sock, l.file, err = listenFile(address)
 	}
@@ -44,44 +42,70 @@ func (cfg *Config) listenPath(ctx context.Context, address string) (*Listener, e
 		return nil, err
 	}
 	l.unlink.Store(l.file != nil)
-	l.start(cfg.backlog(), l.welcome)
 	return l, nil
 }
 
-// tryMemory makes the memory of a connection once, so that a process that cannot is told when it begins to listen.
-func tryMemory(buffer int) error {
-	fd, memory, err := sys.NewMemory("weft stream", memoryBytes(buffer), false)
-	if err != nil {
-		return fmt.Errorf("no memory for a connection: %w", err)
+// Accept waits for the next connection of a process that Config.Allow does not refuse, and returns it: a *Conn. After
+// Close the error is net.ErrClosed. If a connection could not be accepted for want of descriptors or memory, the error
+// is that of package net, and Accept may be called again.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		sock, err := l.sock.AcceptUnix()
+		if err != nil {
+			return nil, &net.OpError{Op: "accept", Net: "weft", Addr: l.Addr(), Err: bare(err)}
+		}
+		c, err := l.admit(sock)
+		if err == nil {
+			return c, nil
+		}
+		sock.Close()
 	}
-	sys.Unmap(memory)
-	sys.CloseFD(fd)
-	return nil
 }
+
+// admit makes the listener's end of a connection from its socket.
+func (l *Listener) admit(sock *net.UnixConn) (*Conn, error) {
+	peer, err := credentials(sock)
+	if err != nil {
+		return nil, err
+	}
+	name := ""
+	if at, ok := sock.RemoteAddr().(*net.UnixAddr); ok {
+		name = at.Name
+	}
+	speaks, tells := parseCaller(name)
+	if err := l.cfg.allow(peer); err != nil {
+		if null, bad := os.Open(os.DevNull); bad == nil && speaks {
+			_ = sys.SendMark(sock, stranger, int(null.Fd()))
+			null.Close()
+		}
+		return nil, err
+	}
+	c := newConn(sock, accepting, &l.cfg)
+	c.buffer = l.buffer
+	c.local = Addr{Path: l.path}
+	c.remote = Addr{l.path, peer}
+	if !speaks {
+		c.early.stage.Store(settled)
+	}
+	c.greeting.owed.Store(tells)
+	return c, nil
+}
+
+// Addr returns the address at which the listener listens, an [Addr].
+func (l *Listener) Addr() net.Addr { return Addr{Path: l.path} }
 
 // SetUnlinkOnClose says whether Close removes the file of the Unix socket, as it does unless it is told otherwise. A
 // process that hands its path on to a successor sets it to false.
 func (l *Listener) SetUnlinkOnClose(unlink bool) { l.unlink.Store(unlink && l.file != nil) }
 
-// Close ends the listening: it closes the socket, removes its file, and closes the connections that Accept has not
-// returned. Connections that Accept has returned stay open. Close waits for the handshakes that are running. It leaves
-// a file alone that another process has put in the place of its own.
+// Close ends the listening: it closes the socket and removes its file. Connections that Accept has returned stay open.
+// It leaves a file alone that another process has put in the place of its own.
 func (l *Listener) Close() error {
 	if l.unlink.Swap(false) && isFile(l.path, l.file) {
 		_ = os.Remove(l.path) // it has just been removed, or Listen finds the leftover later
 	}
-	return l.acceptor.Close()
-}
-
-// welcome runs the handshake of one connection, and queues it for Accept.
-func (l *Listener) welcome(v *handshake.Attempt) error {
-	c, err := l.cfg.welcome(v.Conn.(*net.UnixConn), l.path, v.Admit)
-	if err != nil {
-		return err
-	}
-	if !l.backlog.put(c) {
-		c.Close()
-		return net.ErrClosed
+	if err := l.sock.Close(); err != nil {
+		return &net.OpError{Op: "close", Net: "weft", Addr: l.Addr(), Err: bare(err)}
 	}
 	return nil
 }

@@ -150,15 +150,3 @@ func TestLongPath(t *testing.T) {
 		}
 	}
 }
-
-// TestNoMemory: a process that can make no memory is told when it begins to listen, and its clients are told which
-// error a listener has met later.
-func TestNoMemory(t *testing.T) {
-	if err := refusal(wanting, uint32(syscall.EMFILE)); !errors.Is(err, syscall.EMFILE) || !errors.Is(err, ErrRefused) {
-		t.Errorf("a client is told %v", err)
-	}
-	child := start(t, "confined", filepath.Join(t.TempDir(), "s"))
-	if !child.lines.Scan() || !strings.Contains(child.lines.Text(), "no memory for a connection") {
-		t.Errorf("the listener is told %q", child.lines.Text())
-	}
-}

@@ -7,6 +7,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
+	"sync/atomic"
+
+	"weft/internal/handshake"
 )
 
 // MaxMetadata is the greatest number of bytes of a connection's metadata.
@@ -63,9 +67,47 @@ func readBytes(r io.Reader, n int) ([]byte, error) {
 	return b, err
 }
 
+// A greeting is the metadata of the dialler, at the listener's end of a Conn.
+type greeting struct {
+	owed     atomic.Bool // it has still to be read
+	mu       sync.Mutex
+	metadata []byte // nil at the dialler's end
+	err      error
+}
+
+// greeted waits for the metadata that the dialler has announced, for ten seconds at most.
+func (c *Conn) greeted() error {
+	g := &c.greeting
+	if !g.owed.Load() {
+		return g.err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.owed.Load() {
+		return g.err
+	}
+	stop := handshake.Within(c.first, handshake.Timeout)
+	g.metadata, g.err = readMetadata(c.first)
+	stop()
+	c.mu.Lock()
+	_ = c.first.SetReadDeadline(c.reader.until)
+	_ = c.first.SetWriteDeadline(c.writer.until)
+	c.mu.Unlock()
+	if g.err != nil {
+		_ = c.first.CloseRead()
+		_ = c.first.CloseWrite()
+	}
+	g.owed.Store(false)
+	return g.err
+}
+
 // Metadata returns what the dialler's context had (WithMetadata), on a connection that Accept has returned, and nil
-// otherwise. The caller must not change it.
-func (c *Conn) Metadata() []byte { return c.metadata }
+// otherwise. It comes behind the connection: Metadata waits for it, for ten seconds at most, unless a call of Read has.
+// If it does not come, or has more than MaxMetadata bytes, the connection ends. The caller must not change it.
+func (c *Conn) Metadata() []byte {
+	_ = c.greeted()
+	return c.greeting.metadata
+}
 
 // Metadata returns what the dialler's context had (WithMetadata), on a connection that Accept has returned, and nil
 // otherwise. The caller must not change it.

@@ -66,8 +66,8 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestHostileMetadata: a peer that announces more than it may, or less than it sends, is not admitted, or its bytes
-// mean no more than to look again; the listener goes on.
+// TestHostileMetadata: a peer that announces metadata and sends too much of it, or none, ends its own connection; the
+// listener goes on.
 func TestHostileMetadata(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := Listen(t.Context(), path)
@@ -75,17 +75,26 @@ func TestHostileMetadata(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	for _, length := range []uint32{MaxMetadata + 1, 1 << 20, 1<<32 - 1} {
-		sock, err := net.Dial("unix", path)
+	for _, say := range [][]byte{appendMetadata(nil, make([]byte, MaxMetadata+1)), {0xff, 0xff}, {1}, nil} {
+		sock, err := net.DialUnix("unix", unixAddr(newCaller(true)), unixAddr(path))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sock.Write(append(record(length, 0), make([]byte, 100)...)); err != nil {
+		c, err := l.Accept()
+		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := sock.Read(make([]byte, 1)); n > 0 || err == nil {
-			t.Errorf("%d bytes of metadata: the listener answers", length)
+		go func() {
+			sock.Write(say)
+			sock.CloseWrite()
+		}()
+		if b := c.(carrier).Metadata(); b != nil {
+			t.Errorf("%d bytes of metadata", len(b))
 		}
+		if n, err := c.Read(make([]byte, 1)); n > 0 || err == nil {
+			t.Errorf("the stream goes on after %.10x", say)
+		}
+		c.Close()
 		sock.Close()
 	}
 	d, c := connect(t, l, func() (net.Conn, error) { return Dial(WithMetadata(within(t), []byte("x")), path) })

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net"
@@ -122,52 +121,39 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// Strangers: what does not speak the protocol, hangs up or says nothing gets nowhere and
-// keeps nobody else out.
-func TestStrangers(t *testing.T) {
-	l := listenAt(t, new(Config))
-	for _, say := range []string{"", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", string(record(0, 0)[:15]),
-		strings.Repeat("x", 100000)} {
-		s, err := net.Dial("unix", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close() // some stay half open
-		s.Write([]byte(say))
-		if len(say) >= recordBytes {
-			if n, err := s.Read(make([]byte, 1)); n != 0 {
-				t.Errorf("%.20q is answered: %v", say, err)
-			}
-		}
-	}
-	for range 100 {
-		s, err := net.Dial("unix", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Write([]byte{'w'})
-		defer s.Close()
-	}
-	accepted := make(chan error)
-	go func() {
+// serve accepts connections and echoes what they say, until the listener is closed.
+func serve(l net.Listener) {
+	for {
 		c, err := l.Accept()
-		if err == nil {
-			_, err = io.Copy(c, c)
-			c.Close()
+		if err != nil {
+			return
 		}
-		accepted <- err
-	}()
-	c := dialShared(t, new(Config), l.Addr().String())
-	echo(t, c)
-	c.CloseWrite()
-	if err := <-accepted; err != nil {
-		t.Error(err)
+		go func() {
+			io.Copy(c, c)
+			c.Close()
+		}()
 	}
-	c.Close()
 }
 
-// A listener that is no weft listener, is refused by Allow, or refuses.
-func TestRefusals(t *testing.T) {
+// A listener that does not listen to weft alone: every client of the socket is served, and what says nothing or hangs
+// up keeps nobody else out. A dialler takes every server, also one that speaks first.
+func TestPlain(t *testing.T) {
+	l := listenAt(t, new(Config))
+	go serve(l)
+	for _, say := range []string{"", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", strings.Repeat("x", 100000)} {
+		s, err := net.Dial("unix", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close() // some stay open
+		go s.Write([]byte(say))
+		b := make([]byte, len(say))
+		if _, err := io.ReadFull(s, b); err != nil || string(b) != say {
+			t.Errorf("%.20q is answered by %.20q, %v", say, b, err)
+		}
+	}
+	echo(t, dialConn(t, new(Config), l.Addr().String()))
+
 	path := filepath.Join(t.TempDir(), "s")
 	plain, err := net.Listen("unix", path)
 	if err != nil {
@@ -181,24 +167,46 @@ func TestRefusals(t *testing.T) {
 				return
 			}
 			c.Write([]byte("220 mail.example.org ready\r\n"))
-			defer c.Close()
+			io.Copy(c, c)
+			c.Close()
 		}
 	}()
-	if _, err := Dial(t.Context(), path); !errors.Is(err, ErrRefused) {
-		t.Errorf("a mail server: %v", err)
+	c := dialConn(t, new(Config), path)
+	defer c.Close()
+	banner := make([]byte, len("220 mail.example.org ready\r\n"))
+	if _, err := io.ReadFull(c, banner); err != nil || !strings.HasPrefix(string(banner), "220 mail") {
+		t.Errorf("%q, %v", banner, err)
 	}
+	echo(t, c)
+}
+
+// A process is refused by Allow, at either end.
+func TestRefusals(t *testing.T) {
 	no := &Config{Allow: func(p Peer) error {
 		if p.PID != os.Getpid() || p.UID != os.Geteuid() {
 			t.Errorf("%+v", p)
 		}
 		return errors.New("not today")
 	}}
+	l := listenAt(t, no)
+	go serve(l)
+	path := l.Addr().String()
 	if _, err := no.Dial(t.Context(), path); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "not today") {
 		t.Errorf("our Allow: %v", err)
 	}
-	l := listenAt(t, no)
-	if _, err := Dial(t.Context(), l.Addr().String()); !errors.Is(err, ErrRefused) {
-		t.Errorf("the listener's Allow: %v", err)
+	c := dialConn(t, new(Config), path)
+	defer c.Close()
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, ErrRefused) {
+		t.Errorf("the listener's Allow, at Read: %v", err)
+	}
+	w := dialConn(t, new(Config), path)
+	defer w.Close()
+	var err error
+	for err == nil {
+		_, err = w.Write(make([]byte, 1000))
+	}
+	if !errors.Is(err, ErrRefused) {
+		t.Errorf("the listener's Allow, at Write: %v", err)
 	}
 	if _, err := Dial(t.Context(), path+"x"); !errors.Is(err, syscall.ENOENT) {
 		t.Errorf("nobody: %v", err)
@@ -215,58 +223,47 @@ func TestOtherUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
+	go serve(l)
 	child := start(t, "user", l.Addr().String())
 	if !child.lines.Scan() || !strings.Contains(child.lines.Text(), "does not allow this process") {
 		t.Errorf("the other user is told %q", child.lines.Text())
 	}
 }
 
-// A listener without descriptors refuses, or lets wait, and goes on when it has some again.
+// A listener without descriptors lets further connections wait, and goes on when it has some again.
 func TestNoDescriptors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	child := start(t, "full", path)
 	child.expect(t, "listening")
 	var conns []*Conn
-	for range 40 {
-		c, _, err := new(Config).dial(t.Context(), path)
-		if err != nil {
-			break
-		}
-		conns = append(conns, c.(*Conn))
-	}
-	if len(conns) < 5 || len(conns) > 24 {
-		t.Fatalf("%d connections of a process with 24 descriptors", len(conns))
+	for range 40 { // of a process with 24 descriptors
+		conns = append(conns, dialConn(t, new(Config), path))
 	}
 	for _, c := range conns {
 		echo(t, c)
 		c.Close()
 	}
-	for range 1000 {
-		if c, _, err := new(Config).dial(t.Context(), path); err == nil {
-			echo(t, c)
-			c.Close()
-			return
-		}
+}
+
+// A listener that can make no memory serves on its sockets.
+func TestNoMemory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	start(t, "bare", path).expect(t, "listening")
+	c := dialConn(t, new(Config), path)
+	defer c.Close()
+	for range 3 * enough / callWork {
+		echo(t, c)
 	}
-	t.Error("no connection is made any more")
+	if c.mem != nil {
+		t.Error("there is memory")
+	}
 }
 
 // A process that has no descriptors left is told so by Dial, keeps the connections that it has, and
 // can dial again when it has closed some.
 func TestDiallerWithoutDescriptors(t *testing.T) {
 	l := listenAt(t, new(Config))
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				io.Copy(c, c)
-				c.Close()
-			}()
-		}
-	}()
+	go serve(l)
 	child := start(t, "poor", l.Addr().String())
 	if !child.lines.Scan() || !strings.Contains(child.lines.Text(), "too many open files") &&
 		!strings.Contains(child.lines.Text(), "ulimit -n") {
@@ -275,23 +272,19 @@ func TestDiallerWithoutDescriptors(t *testing.T) {
 	child.expect(t, "again")
 }
 
-// A listener whose process is stopped holds a dialler up until its context ends, and serves again
-// when it goes on.
+// A listener whose process is stopped holds a call up until its deadline, and serves again when it goes on.
 func TestStoppedListener(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	child := start(t, "full", path)
 	child.expect(t, "listening")
 	child.stop(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := Dial(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Dial: %v", err)
+	c := dialConn(t, new(Config), path)
+	c.SetReadDeadline(waittest.Soon())
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("Read: %v", err)
 	}
 	child.Process.Signal(syscall.SIGCONT)
-	c, err := Dial(within(t), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c.SetReadDeadline(time.Time{})
 	echo(t, c)
 	c.Close()
 }

@@ -26,8 +26,12 @@ func remote(address string) bool {
 // connection that Accept returns has been authenticated. Any number of goroutines may call its
 // methods at the same time.
 type TLSListener struct {
-	acceptor
-	secure *tls.Config
+	addr    net.Addr
+	sock    net.Listener
+	secure  *tls.Config
+	door    handshake.Acceptor // runs the handshakes of incoming connections, several at a time
+	backlog backlog            // the connections whose handshakes have succeeded
+	served  chan struct{}      // closed when the last handshake has ended
 }
 
 // listenTLS listens at a TCP port.
@@ -41,10 +45,9 @@ func (cfg *Config) listenTLS(ctx context.Context, address string) (*TLSListener,
 		return nil, err
 	}
 	l := &TLSListener{secure: secure}
-	l.network = "tcp"
 	l.sock = sock
 	l.addr = sock.Addr()
-	l.start(cfg.backlog(), l.welcome)
+	l.start(cfg.backlog())
 	return l, nil
 }
 

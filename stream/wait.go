@@ -16,7 +16,7 @@ import (
 // does what the state asks for (PROTOCOL §11.2).
 const (
 	awake   = 0 // no goroutine waits
-	asleep  = 1 // the goroutine that waits is to be sent a byte on the socket
+	asleep  = 1 // the goroutine that waits is to be sent a byte on the bell
 	napping = 2 // the goroutine that waits sleeps on the word, which is a futex
 )
 
@@ -33,13 +33,14 @@ type half interface {
 type waiter struct {
 	c     *Conn
 	half  half
-	word  *uint32 // the doorbell, which the peer rings
+	word  *uint32 // the doorbell, which the peer rings; nil before the direction is in memory
 	other *waiter // the waiter of the other direction
 
 	deadline deadline
+	until    time.Time   // of the deadline; c.mu is held
 	shut     atomic.Bool // CloseRead, CloseWrite or Close has been called
 
-	wake    chan struct{} // wakes this waiter while the other one reads the socket
+	wake    chan struct{} // wakes this waiter while the other one reads the bell
 	waiting bool          // this waiter waits for wake; c.mu is held
 
 	// What earlier waits let expect of the next one.
@@ -48,6 +49,7 @@ type waiter struct {
 	vain   int           // how many did after the last nap that was in vain
 }
 
+// init makes the waiter of a direction that moves into memory. c.mu is held. The caller then calls observe without it.
 func (w *waiter) init(c *Conn, h half, word *uint32, other *waiter) {
 	w.c = c
 	w.half = h
@@ -56,6 +58,22 @@ func (w *waiter) init(c *Conn, h half, word *uint32, other *waiter) {
 	w.wake = make(chan struct{}, 1)
 	w.deadline.kick = w.kick
 	w.budget = c.spin
+}
+
+// observe makes the deadline that of the last call that has set one.
+func (w *waiter) observe() {
+	for {
+		w.c.mu.Lock()
+		t := w.until
+		w.c.mu.Unlock()
+		w.deadline.set(t)
+		w.c.mu.Lock()
+		same := w.until.Equal(t)
+		w.c.mu.Unlock()
+		if same {
+			return
+		}
+	}
 }
 
 // interrupted returns why a call must end, or nil.
@@ -217,7 +235,7 @@ func (w *waiter) learn(lasted time.Duration) {
 	}
 }
 
-// sleep waits on the socket. If the other waiter already does, sleep waits until that waiter finds something.
+// sleep waits at the bell. If the other waiter already does, sleep waits until that waiter finds something.
 // The caller must look again afterwards.
 func (w *waiter) sleep() {
 	c := w.c
@@ -234,17 +252,25 @@ func (w *waiter) sleep() {
 	}
 	c.listening = w
 	c.mu.Unlock()
-	n, err := c.sock.Read(c.pokes[:])
+	err := c.raw.Read(c.hark)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.listening = nil
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		_ = c.sock.SetReadDeadline(time.Time{}) // kicked
-	case err != nil || n == 0:
+		_ = c.bell.SetReadDeadline(time.Time{}) // kicked
+	case err != nil || c.poked.Errno != nil || c.poked.N == 0:
 		c.gone.Store(true)
 	}
 	w.other.rouse()
+}
+
+// hearPokes reads the bell; sleep calls it with the bell's descriptor. The peer may have the same socket open and could
+// make it block, so Receive asks not to wait.
+func (c *Conn) hearPokes(fd uintptr) bool {
+	heard := c.poked.Receive(fd, c.pokes[:])
+	closeFDs(c.poked.FDs[:])
+	return heard
 }
 
 // rouse wakes this waiter if it waits for wake. c.mu is held.
@@ -263,9 +289,9 @@ func (w *waiter) kick() {
 	defer c.mu.Unlock()
 	w.rouse()
 	if c.listening == w {
-		_ = c.sock.SetReadDeadline(longAgo)
+		_ = c.bell.SetReadDeadline(longAgo)
 	}
-	if !c.unmapped && atomic.CompareAndSwapUint32(w.word, napping, awake) {
+	if c.mem != nil && w.word != nil && atomic.CompareAndSwapUint32(w.word, napping, awake) {
 		sys.FutexWake(w.word)
 	}
 }
@@ -291,7 +317,7 @@ func (c *Conn) ring(word *uint32) (gone bool) {
 	return c.gone.Load()
 }
 
-// pokePeer sends the peer a byte; ring calls it with the descriptor of the socket.
+// pokePeer sends the peer a byte; ring calls it with the bell's descriptor.
 func (c *Conn) pokePeer(fd uintptr) bool {
 	if sys.Poke(fd) {
 		c.gone.Store(true)

@@ -178,6 +178,9 @@ func NewByteConsumer(control, data []byte) *ByteConsumer {
 	return &ByteConsumer{m: controlAt(control), data: data}
 }
 
+// Begun reports whether the ring has a producer: NewByteProducer has been called.
+func (c *ByteConsumer) Begun() bool { return c.m.size.Load() != 0 }
+
 // Bell returns the doorbell on which the consumer waits for bytes.
 func (c *ByteConsumer) Bell() *uint32 { return &c.m.bell }
 

@@ -2,5 +2,36 @@
 
 package sys
 
+import "net"
+
 // Poke needs Linux.
 func Poke(fd uintptr) (gone bool) { return true }
+
+// MarkFDs is how many descriptors a mark has at most.
+const MarkFDs = 2
+
+// SendMark needs Linux.
+func SendMark(c *net.UnixConn, mark byte, fds ...int) error { return ErrUnsupported }
+
+// A Receiver holds what its last Receive has received.
+type Receiver struct {
+	N      int
+	Marked bool
+	FDs    [MarkFDs]int
+	Errno  error
+}
+
+// Receive needs Linux.
+func (r *Receiver) Receive(fd uintptr, b []byte) bool {
+	r.Errno = ErrUnsupported
+	return true
+}
+
+// Pair needs Linux.
+func Pair() (a, b int, err error) { return -1, -1, ErrUnsupported }
+
+// ListenAnew needs Linux.
+func ListenAnew(l *net.UnixListener, backlog int) error { return ErrUnsupported }
+
+// MostMappings needs Linux.
+func MostMappings() int { return 0 }
