@@ -255,3 +255,11 @@ func TestPinCache(t *testing.T) {
 		t.Errorf("figure 8 drops above 64 KiB: %v", figure8)
 	}
 }
+
+// A row whose figure the paper does not have says so, and not that it is 0.
+func TestNoFigure(t *testing.T) {
+	var text strings.Builder
+	if err := Pinning().WriteText(&text); err != nil || strings.Contains(text.String(), " 0 us") {
+		t.Errorf("%v, %s", err, text.String())
+	}
+}

@@ -29,9 +29,12 @@ func (t Table) WriteText(w io.Writer) error {
 	}
 	fmt.Fprintf(tw, "\n\tpaper\tmodel\tresidual\tthe model is\t\n")
 	for _, r := range t.Results {
-		paper := fmt.Sprintf("%.4g %s", r.Paper, r.Unit)
-		if r.Text != "" {
+		paper := "–"
+		switch {
+		case r.Text != "":
 			paper = r.Text
+		case r.Paper != 0:
+			paper = fmt.Sprintf("%.4g %s", r.Paper, r.Unit)
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%.3g %s\t%s\t%s\t%s\n", r.What, paper, r.Model.V, r.Unit, r.Residual(), r.Kind(), r.Note)
 	}
