@@ -187,7 +187,9 @@ func (t *Transport) introduce(c net.Conn, s handshake.Session, rank int, dialled
 		return false, err
 	}
 	err = t.until(late, func() bool {
-		p.greets = p.greets || t.tell(p, greeting)
+		// The lower rank greets first, and with that libfabric connects the two. Ofi_rxm 1.17 may crash where both sides
+		// of a pair connect at the same time.
+		p.greets = p.greets || (t.cfg.Rank < rank || p.greeted) && t.tell(p, greeting)
 		return p.greets && p.greeted || p.state == gone
 	})
 	if err == nil {

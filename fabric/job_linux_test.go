@@ -150,6 +150,9 @@ func TestJobSurvives(t *testing.T) {
 	j := start(t, one, "wait")
 	for rank := range 3 {
 		if err := j.Await(t.Context(), rank, "all are there"); err != nil {
+			for r := range 3 {
+				t.Logf("rank %d: %s", r, j.Output(r))
+			}
 			t.Fatal(err)
 		}
 	}
