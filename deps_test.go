@@ -153,7 +153,7 @@ examples/nas/bt         . examples/nas/cfd examples/nas/npb
 internal/cli
 internal/planted
 internal/weak
-extend                  . failure internal/driver internal/engine/msg internal/inside
+extend                  . failure internal/driver internal/engine/msg internal/inside internal/waitgraph
 internal/inside         internal/amt internal/bootstrap internal/driver internal/engine/msg internal/sim/job internal/waitgraph
 internal/inbox          failure internal/amt internal/driver internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sharedmem internal/sys internal/timeline internal/transport
 `

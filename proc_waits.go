@@ -55,6 +55,7 @@ func (p *Proc) report(r *waitgraph.Report) {
 	for _, s := range barriers {
 		s.report(r)
 	}
+	p.waits.Tell(r)
 	p.waits.Report("word", r, p.Now())
 	p.waits.Report("signal", r, p.Now())
 }

@@ -7,6 +7,7 @@ import (
 	"weft/failure"
 	"weft/internal/driver"
 	"weft/internal/inside"
+	"weft/internal/waitgraph"
 )
 
 // A Signal lets goroutines of a rank wake each other: it is set or not, as a channel of one token.
@@ -47,6 +48,23 @@ func (s *Signal) WaitFor(ctx context.Context, what string) error {
 
 // ShowWait has weft ps show a wait in the words of what, until done is called.
 func ShowWait(p *weft.Proc, what string) (done func()) { return show(inside.OfProc(p), what) }
+
+// ShowReceives has weft ps show the receives that list returns in place of those on the channel of a port, on which a
+// library waits for messages for all of them. List may be called by any goroutine at any time; it must not wait.
+func ShowReceives(p *weft.Proc, channel int, list func() []Receive) {
+	inside.OfProc(p).Waits.List(channel, func() (waits []waitgraph.Wait) {
+		for _, r := range list() {
+			waits = append(waits, waitgraph.Wait{For: "receive", Rank: r.From, Call: r.Call})
+		}
+		return waits
+	})
+}
+
+// A Receive is one that waits: for a message of a rank of the job, or of weft.Any.
+type Receive struct {
+	From int
+	Call string // what it waits for, in words
+}
 
 func show(in inside.Proc, what string) (done func()) {
 	w := in.Waits.Begin("signal", what, in.Node.Now())

@@ -297,6 +297,26 @@ func (r *receive) doing() string {
 	return fmt.Sprintf("receive from %s of %v, tag %d", from, r.c, int32(r.key))
 }
 
+// receives returns the receives for which goroutines wait, for weft ps, except those that are shown already; none while
+// the world is in use.
+func (w *world) receives() (list []extend.Receive) {
+	if !w.mu.TryLock() {
+		return nil
+	}
+	defer w.mu.Unlock()
+	for _, r := range w.waiting {
+		if r.shown != nil {
+			continue
+		}
+		from := weft.Any
+		if r.source != AnySource {
+			from = r.c.group.at(r.source)
+		}
+		list = append(list, extend.Receive{From: from, Call: r.doing()})
+	}
+	return list
+}
+
 // drop removes r from s.
 func drop(s []*receive, r *receive) []*receive {
 	i := slices.Index(s, r)

@@ -126,6 +126,7 @@ func World(p *weft.Proc) *Comm {
 	w.usable.Store(w.all)
 	w.opened.Set()
 	if w.err == nil {
+		extend.ShowReceives(p, shortChannel, w.receives)
 		p.Go(w.serve)
 		p.Go(w.watch)
 	}

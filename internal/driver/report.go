@@ -64,7 +64,7 @@ func (c *Call) describe() waitgraph.Wait {
 		if c.Msg.Peer >= 0 {
 			w.Rank = c.Msg.Peer
 		}
-		w.Call = fmt.Sprintf("channel %d", c.port.Channel())
+		w.Call = waitgraph.Receives(int(c.port.Channel()))
 		if c.Msg.Kind == msg.Send {
 			w.Call = fmt.Sprintf("%d bytes, channel %d", len(c.Msg.Buf), c.port.Channel())
 		}
