@@ -66,6 +66,10 @@ type Config struct {
 	// Allow returns an error for a process that is to be refused, on connections of one host.
 	// Nil allows processes of the same user and of root. Several goroutines may call Allow at once.
 	Allow func(Peer) error
+
+	// Refused, if it is set, is called by a [Listener]'s Accept for each connection that it does not return, with the
+	// reason: that of Allow, or an error of the kernel. It should not block.
+	Refused func(Peer, error)
 }
 
 // A Peer is the process at the other end of a connection of one host, as the kernel knows it.

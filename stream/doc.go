@@ -30,8 +30,8 @@
 // socket's file and the kernel's information about the other process (Config.Allow) are the access
 // control. A connection begins on the socket, and moves into shared memory when it has carried 64 KiB
 // within 20 ms, where each call counts for 2 KiB besides its bytes. The listener passes the memory as a descriptor over
-// the socket, so nothing is left behind however a process ends. From then on, while both sides are busy, no call makes a
-// system call. What follows is about connections that have moved.
+// the socket, so nothing is left behind however a process ends. From then on, while both sides are busy, no call makes
+// a system call. What follows is about connections that have moved.
 //
 // Each direction is a ring of bytes. Write copies into the ring and returns; Read copies out of it. A
 // ring begins with 16 KiB, and grows up to Config.Buffer when it has been full. A ring that has grown

@@ -21,6 +21,8 @@ type Listener struct {
 	path   string
 	file   fs.FileInfo // the socket's; nil for an abstract one
 	unlink atomic.Bool // Close removes the file
+
+	accepted, refused atomic.Uint64
 }
 
 // listenPath listens at a Unix socket.
@@ -54,19 +56,23 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, &net.OpError{Op: "accept", Net: "weft", Addr: l.Addr(), Err: bare(err)}
 		}
-		c, err := l.admit(sock)
+		c, peer, err := l.admit(sock)
 		if err == nil {
+			l.accepted.Add(1)
 			return c, nil
 		}
 		sock.Close()
+		l.refused.Add(1)
+		if l.cfg.Refused != nil {
+			l.cfg.Refused(peer, err)
+		}
 	}
 }
 
 // admit makes the listener's end of a connection from its socket.
-func (l *Listener) admit(sock *net.UnixConn) (*Conn, error) {
-	peer, err := credentials(sock)
-	if err != nil {
-		return nil, err
+func (l *Listener) admit(sock *net.UnixConn) (_ *Conn, peer Peer, err error) {
+	if peer, err = credentials(sock); err != nil {
+		return nil, peer, err
 	}
 	name := ""
 	if at, ok := sock.RemoteAddr().(*net.UnixAddr); ok {
@@ -78,7 +84,7 @@ func (l *Listener) admit(sock *net.UnixConn) (*Conn, error) {
 			_ = sys.SendMark(sock, stranger, int(null.Fd()))
 			null.Close()
 		}
-		return nil, err
+		return nil, peer, err
 	}
 	c := newConn(sock, accepting, &l.cfg)
 	c.buffer = l.buffer
@@ -88,7 +94,7 @@ func (l *Listener) admit(sock *net.UnixConn) (*Conn, error) {
 		c.early.stage.Store(settled)
 	}
 	c.greeting.owed.Store(tells)
-	return c, nil
+	return c, peer, nil
 }
 
 // Addr returns the address at which the listener listens, an [Addr].

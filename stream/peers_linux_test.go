@@ -188,7 +188,10 @@ func TestRefusals(t *testing.T) {
 		}
 		return errors.New("not today")
 	}}
-	l := listenAt(t, no)
+	told := make(chan error, 10)
+	cfg := *no
+	cfg.Refused = func(_ Peer, err error) { told <- err }
+	l := listenAt(t, &cfg)
 	go serve(l)
 	path := l.Addr().String()
 	if _, err := no.Dial(t.Context(), path); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "not today") {
@@ -207,6 +210,9 @@ func TestRefusals(t *testing.T) {
 	}
 	if !errors.Is(err, ErrRefused) {
 		t.Errorf("the listener's Allow, at Write: %v", err)
+	}
+	if err := <-told; !strings.Contains(err.Error(), "not today") || l.Stats().Refused < 2 || l.Stats().Accepted > 0 {
+		t.Errorf("Config.Refused is told %v; %+v", err, l.Stats())
 	}
 	if _, err := Dial(t.Context(), path+"x"); !errors.Is(err, syscall.ENOENT) {
 		t.Errorf("nobody: %v", err)
