@@ -39,7 +39,8 @@ func (u Update) check() error {
 	return nil
 }
 
-// FetchUpdate atomically updates the 8-byte word at off by v, and returns its former value. Off must be a multiple of 8.
+// FetchUpdate atomically updates the 8-byte word at off by v, and returns its former value. Off must be a multiple of
+// 8.
 func (r *Remote) FetchUpdate(ctx context.Context, off int, u Update, v uint64) (old uint64, err error) {
 	if err := u.check(); err != nil {
 		return 0, err

@@ -23,7 +23,7 @@
 //	                Probe, TryProbe, MProbe, TryMProbe; WaitAll, WaitAny, WaitSome, TestAll, TestAny, TestSome
 //	one-sided       Window: Put, Get, Accumulate, GetAccumulate, FetchOp, CompareSwap; Shared; Fence, Flush
 //	                Post, Start, Complete, Wait; Lock, LockShared, Unlock, LockAll, UnlockAll
-//	files           File: ReadAt, WriteAt, ReadAtAll, WriteAtAll, SetView; ReadShared, WriteShared, ReadOrdered, WriteOrdered
+//	files           File: SetView; ReadAt, WriteAt, ReadAtAll, WriteAtAll; ReadShared and others by a shared pointer
 //	collectives     Barrier, Broadcast, Gather, Scatter, AllGather, AllToAll, and V with buffers for each member
 //	                Reduce, AllReduce, ReduceScatter, Scan, Exscan; NeighborAllGather, NeighborAllToAll
 //
@@ -39,11 +39,12 @@
 //
 // # Errors
 //
-// A call returns an error, and the program decides. [Program] makes a program in which errors are fatal. A point-to-point message that fails concerns its two ranks only.
-// A collective operation that fails ends the communicator: the cause may be the death of a member, the end of a
-// context, or calls that do not belong together ([MismatchError], [LengthError]). The member that meets it revokes the
-// communicator. Then every member, including a member that communicates with no dead rank, gets a [RevokedError] with
-// the reason from its current operation, or from its next one.
+// A call returns an error, and the program decides. [Program] makes a program in which errors are fatal. A
+// point-to-point message that fails concerns its two ranks only. A collective operation that fails ends the
+// communicator: the cause may be the death of a member, the end of a context, or calls that do not belong together
+// ([MismatchError], [LengthError]). The member that meets it revokes the communicator. Then every member, including a
+// member that communicates with no dead rank, gets a [RevokedError] with the reason from its current operation, or from
+// its next one.
 //
 // A header with the operation, its number, its root, the type and the length goes ahead of every message, so calls that
 // do not belong together are found by the first message. Members that are through before such a message arrives learn

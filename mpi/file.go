@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// A File is a file that all members of a communicator read and write (MPI_File). Every member sees the elements that its
-// view selects, one behind the other; places are counted in elements of the Buffer that is read or written. Without a
-// view it sees all of them. The hosts of the members must have the file under the same name, in a file system that shows
-// each what the others have written.
+// A File is a file that all members of a communicator read and write (MPI_File). Every member sees the elements that
+// its view selects, one behind the other; places are counted in elements of the Buffer that is read or written. Without
+// a view it sees all of them. The hosts of the members must have the file under the same name, in a file system that
+// shows each what the others have written.
 //
 // The calls whose names end with All are collective: the members exchange their parts first, so that one member of each
 // host reads and writes long pieces. Each block of 4096 bytes, at a multiple of that, which is written as a whole, is
@@ -30,8 +30,8 @@ type File struct {
 	at      []int64        // of the shared pointer: the place that ReadOrdered and WriteOrdered share
 }
 
-// OpenFile opens a file, with the flags and the permissions of os.OpenFile. All members call it; the first one makes the
-// file if it is to be made.
+// OpenFile opens a file, with the flags and the permissions of os.OpenFile. All members call it; the first one makes
+// the file if it is to be made.
 func OpenFile(ctx context.Context, c *Comm, name string, flags int, perm os.FileMode) (*File, error) {
 	w, err := NewWindow[int64](ctx, c, 1)
 	if err != nil {
@@ -99,16 +99,16 @@ func (f *File) Close(ctx context.Context) error { return errors.Join(f.next.Free
 func (f *File) Sync(ctx context.Context) error { return f.agree(ctx, f.f.Sync()) }
 
 // SetView says which elements this member sees: from base bytes on those of a section in ascending order, which repeats
-// every extent elements; of a nil section all. Members may have different views. The shared pointer is at the beginning afterwards,
-// for which all members call it (MPI_File_set_view).
+// every extent elements; of a nil section all. Members may have different views. The shared pointer is at the beginning
+// afterwards, for which all members call it (MPI_File_set_view).
 func (f *File) SetView(ctx context.Context, base int64, s *Section, extent int) error {
 	var err error
 	switch {
 	case base < 0:
 		err = fmt.Errorf("mpi: a view begins at %d bytes", base)
 	case s != nil && (s.err != nil || s.count == 0 || extent < s.end || !s.ascends()):
-		err = errors.Join(s.err, fmt.Errorf("mpi: a view of %d elements up to %d that repeats after %d: it must have elements, "+
-			"in ascending order, and repeat behind the last one", s.count, s.end, extent))
+		err = errors.Join(s.err, fmt.Errorf("mpi: a view of %d elements up to %d that repeats after %d: it must have "+
+			"elements, in ascending order, and repeat behind the last one", s.count, s.end, extent))
 	}
 	if err = f.agree(ctx, err); err != nil {
 		return err

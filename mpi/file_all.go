@@ -122,8 +122,8 @@ func (f *File) exchange(ctx context.Context, out [][]byte) ([][]byte, error) {
 	return in, f.c.AllToAllV(ctx, sent, received)
 }
 
-// WriteAtAll is WriteAt by all members at once (MPI_File_write_at_all). Where the pieces of several members overlap, one
-// of them is written.
+// WriteAtAll is WriteAt by all members at once (MPI_File_write_at_all). Where the pieces of several members overlap,
+// one of them is written.
 func (f *File) WriteAtAll(ctx context.Context, b Buffer, at int) error {
 	m := newRoom()
 	defer m.put()

@@ -39,7 +39,8 @@ func rewrite(ctx context.Context, c *mpi.Comm) {
 // TestFileKilled: after kill -9 in the middle of collective writes, each block is whole: that of one round.
 func TestFileKilled(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
-	j, err := job.Start(t.Context(), job.Config{Ranks: 2, Run: "rewrite", Hosts: 2, Env: []string{"MPI_TEST_FILE=" + name}})
+	cfg := job.Config{Ranks: 2, Run: "rewrite", Hosts: 2, Env: []string{"MPI_TEST_FILE=" + name}}
+	j, err := job.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

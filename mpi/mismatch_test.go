@@ -120,7 +120,8 @@ func TestMismatch(t *testing.T) {
 // TestRootsWait: members that take each other for the root send nothing that could be compared, and learn of it all the
 // same; and a member that waits in one operation too many is told how far the others are.
 func TestRootsWait(t *testing.T) {
-	_, err := weft.Simulate(t.Context(), weft.Cluster{Ranks: 3, Loss: 0.01}, func(ctx context.Context, p *weft.Proc) error {
+	c := weft.Cluster{Ranks: 3, Loss: 0.01}
+	_, err := weft.Simulate(t.Context(), c, func(ctx context.Context, p *weft.Proc) error {
 		gs, err := groups(ctx, p, 2)
 		if err != nil {
 			return err
@@ -137,7 +138,8 @@ func TestRootsWait(t *testing.T) {
 			brief, cancel := context.WithCancel(ctx)
 			p.Go(func() { _ = p.Sleep(ctx, 10*inquiryPeriod); cancel() })
 			err := AllReduce(brief, gs[1], []int{1}, Sum)
-			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "has called nothing behind Barrier (operation 2)") {
+			const behind = "has called nothing behind Barrier (operation 2)"
+			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), behind) {
 				return fmt.Errorf("one operation too many: %v", err)
 			}
 		}

@@ -6,9 +6,9 @@ import (
 	"weft"
 )
 
-// Program returns main as a program for weft.Main, weft.Local or weft.Simulate, in which errors are fatal, as they are in
-// MPI by default. Main gets World, and gives the errors that it does not handle to Check or Must: the program ends, its
-// error is that error, and the job ends with it. When main returns, World is freed, which is MPI_Finalize.
+// Program returns main as a program for weft.Main, weft.Local or weft.Simulate, in which errors are fatal, as they are
+// in MPI by default. Main gets World, and gives the errors that it does not handle to Check or Must: the program ends,
+// its error is that error, and the job ends with it. When main returns, World is freed, which is MPI_Finalize.
 func Program(main func(ctx context.Context, world *Comm)) func(ctx context.Context, p *weft.Proc) error {
 	return func(ctx context.Context, p *weft.Proc) (err error) {
 		defer func() {

@@ -63,8 +63,8 @@ func (w *Window[T]) AccumulatePart(ctx context.Context, src Buffer, rank int, at
 	return w.w.beginPart(ctx, a, src, rank, at)
 }
 
-// GetAccumulate is Accumulate, and puts the former values into old, which must be as long as src. With UpdateNoOp src is
-// not used.
+// GetAccumulate is Accumulate, and puts the former values into old, which must be as long as src. With UpdateNoOp src
+// is not used.
 func (w *Window[T]) GetAccumulate(ctx context.Context, src, old []T, rank, at int, u Update) error {
 	if u == UpdateNoOp {
 		src = old

@@ -146,7 +146,9 @@ func (w *Window[T]) UnlockAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (w *window) lock(ctx context.Context, rank int, how func(*weft.RWLock, context.Context) (weft.Grant, error)) error {
+func (w *window) lock(
+	ctx context.Context, rank int, how func(*weft.RWLock, context.Context) (weft.Grant, error),
+) error {
 	if err := w.c.has(rank); err != nil {
 		return err
 	}

@@ -35,14 +35,17 @@ var ports = []struct{ name, title, shows, want string }{
 // page returns docs/PORTS.md.
 func page(t *testing.T) string {
 	var s strings.Builder
-	s.WriteString("# MPI programs, ported\n\nThree programs in C, and the same in Go, line by line where that is possible. " +
+	s.WriteString("# MPI programs, ported\n\nThree programs in C, and the same in Go, line by line where that " +
+		"is possible. " +
 		"[MPI](MPI.md) has the counterpart of each call. Errors are fatal in them, as they are in MPI by default: " +
 		"`mpi.Program` ends the program, and the job, with the error that `Check` or `Must` gets. A program that goes on " +
 		"after an error looks at it instead.\n\nThe programs are in [examples/mpi](../examples/mpi), whose tests run both.\n")
 	for _, p := range ports {
-		fmt.Fprintf(&s, "\n## %s\n\n%s Lines of text: %d in C, %d in Go.\n\n<table><tr><th>C</th><th>Go</th></tr><tr><td>\n\n",
+		fmt.Fprintf(&s, "\n## %s\n\n%s Lines of text: %d in C, %d in Go.\n\n<table><tr><th>C</th><th>Go</th></tr>"+
+			"<tr><td>\n\n",
 			p.title, p.shows, lines(cText(t, p.name)), lines(goText(t, p.name)))
-		fmt.Fprintf(&s, "```c\n%s```\n\n</td><td>\n\n```go\n%s```\n\n</td></tr></table>\n", cText(t, p.name), goText(t, p.name))
+		fmt.Fprintf(&s, "```c\n%s```\n\n</td><td>\n\n```go\n%s```\n\n</td></tr></table>\n", cText(t, p.name),
+			goText(t, p.name))
 		fmt.Fprintf(&s, "\nFour ranks print:\n\n```\n%s\n```\n", p.want)
 	}
 	return s.String()
@@ -90,8 +93,8 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// TestC: the C programs compile, and print the same. They run in exploration alone, because four ranks of MPICH that poll
-// take seconds on two processors.
+// TestC: the C programs compile, and print the same. They run in exploration alone, because four ranks of MPICH that
+// poll take seconds on two processors.
 func TestC(t *testing.T) {
 	cc, err := exec.LookPath("mpicc.mpich")
 	if err != nil {
@@ -99,7 +102,8 @@ func TestC(t *testing.T) {
 	}
 	for _, p := range ports {
 		bin := filepath.Join(t.TempDir(), p.name)
-		if out, err := exec.CommandContext(t.Context(), cc, "-Wall", "-o", bin, "c/"+p.name+".c", "-lm").CombinedOutput(); err != nil {
+		compile := exec.CommandContext(t.Context(), cc, "-Wall", "-o", bin, "c/"+p.name+".c", "-lm")
+		if out, err := compile.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 		if explore.Round() == 0 {

@@ -106,8 +106,8 @@ func (b *barrier) sentThrough() uint64 {
 }
 
 // takesPart returns the last phase in which this member takes part if it leaves now: if it still passes tokens on, that
-// at which it has arrived. A member that has met the others, and has no part of the memory that they share from then on,
-// takes part in none: they would wait for it there. (PROTOCOL §9.5.3)
+// at which it has arrived. A member that has met the others, and has no part of the memory that they share from then
+// on, takes part in none: they would wait for it there. (PROTOCOL §9.5.3)
 func (b *barrier) takesPart(passesOn bool) uint64 {
 	switch {
 	case b.o.Memory > 0 && !b.settled:

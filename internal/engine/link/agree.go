@@ -2,11 +2,11 @@ package link
 
 import "weft/internal/engine/wire"
 
-// An attacker that learns the job's secret later must not be able to read what it has recorded of encrypted packets. So each process
-// draws a pair of X25519 keys, and its card carries the public half, its share. Frames are encrypted under a root that
-// follows from the secret and from what two shares agree on. Packets without a frame stay under the job's keys: by them
-// a process recognizes another that it has no card of. Of these GREET carries a share: it goes before the first frame,
-// so that its receiver can read that. (PROTOCOL §2.2)
+// An attacker that learns the job's secret later must not be able to read what it has recorded of encrypted packets. So
+// each process draws a pair of X25519 keys, and its card carries the public half, its share. Frames are encrypted under
+// a root that follows from the secret and from what two shares agree on. Packets without a frame stay under the job's
+// keys: by them a process recognizes another that it has no card of. Of these GREET carries a share: it goes before the
+// first frame, so that its receiver can read that. (PROTOCOL §2.2)
 //
 //	event                                       what happens
 //	a link is connected, and its path is        the root is computed from the share in the peer's card; GREET is due

@@ -33,7 +33,8 @@ func newSealedRig(t *testing.T, seed uint64, cfg Config, net faults) *rig {
 	return r
 }
 
-// An attacker that knows the secret and everything else but the private keys of the processes reads no frame; and no two packets have a key and a nonce in common.
+// An attacker that knows the secret and everything else but the private keys of the processes reads no frame; and no
+// two packets have a key and a nonce in common.
 func TestForwardSecrecy(t *testing.T) {
 	for _, selective := range []bool{false, true} {
 		seeds(t, func(t *testing.T, seed uint64) {

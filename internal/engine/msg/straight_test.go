@@ -73,8 +73,8 @@ func TestStraightWaitsForInvited(t *testing.T) {
 	}
 }
 
-// TestStraightWaitsForParts: a whole message is not taken in place of one of which a part has come, into a block or into
-// the buffer of a receive that was taken back.
+// TestStraightWaitsForParts: a whole message is not taken in place of one of which a part has come, into a block or
+// into the buffer of a receive that was taken back.
 func TestStraightWaitsForParts(t *testing.T) {
 	part := func() []byte {
 		f := &wire.Data{Channel: 1, Seq: 1, Total: 16}

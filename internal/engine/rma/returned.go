@@ -28,8 +28,8 @@ func (l *Layer) Returned(rank int, why *failure.PeerError) {
 	l.next(p)
 }
 
-// Undrained reports whether something is still to be written at a peer, and whether an answer of the peer is on its way:
-// the peer has not stopped it.
+// Undrained reports whether something is still to be written at a peer, and whether an answer of the peer is on its
+// way: the peer has not stopped it.
 func (l *Layer) Undrained(rank int) (open, soon bool) {
 	writes := func(op *Op) bool { return op.Kind == IPush || op.Kind == Push || op.Kind == Atomic }
 	p := l.peers[rank]

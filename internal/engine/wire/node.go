@@ -22,9 +22,9 @@ func ParseBye(b []byte) (f Bye, payload []byte, err error) {
 	return f, payload, err
 }
 
-// Done says that its sender's program has ended: only its regions are still there, and what it has sent and the receiver
-// has not accepted. With More there is something of that: messages on the channels that the payload names, or accesses
-// to memory. (PROTOCOL §5)
+// Done says that its sender's program has ended: only its regions are still there, and what it has sent and the
+// receiver has not accepted. With More there is something of that: messages on the channels that the payload names, or
+// accesses to memory. (PROTOCOL §5)
 type Done struct {
 	More bool
 }

@@ -33,7 +33,10 @@ func oneSided() []bench {
 			_, err := e.w.FetchOp(e.ctx, 1, 1, 0, mpi.UpdateSum)
 			return err
 		})},
-		{"Compare_and_swap", 2, false, 1, at1(func(e *env) error { _, err := e.w.CompareSwap(e.ctx, 0, 1, 1, 0); return err })},
+		{"Compare_and_swap", 2, false, 1, at1(func(e *env) error {
+			_, err := e.w.CompareSwap(e.ctx, 0, 1, 1, 0)
+			return err
+		})},
 		{"PutFence", 0, true, 1, func(e *env) func() {
 			return func() {
 				mpi.Check(e.w.Put(e.ctx, e.sum, (e.me+1)%e.n, 0))
