@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Two processes that know the secret have a root in common; a process with another secret has another root. Each pair of keys is a new one.
+// Two processes that know the secret have a root in common; a process with another secret has another root. Each
+// pair of keys is a new one.
 func TestEphemeral(t *testing.T) {
 	secret := []byte("a secret of some length")
 	a := NewEphemeral()

@@ -42,7 +42,8 @@ func TestDivide(t *testing.T) {
 func TestBind(t *testing.T) {
 	four := [][]int{{0}, {1}, {2}, {3}}
 	places := []place{
-		{processors: processors{"m", four, 4}}, {processors: processors{"k", four, 4}}, {processors: processors{"m", four, 4}},
+		{processors: processors{"m", four, 4}}, {processors: processors{"k", four, 4}},
+		{processors: processors{"m", four, 4}},
 	}
 	if err := ToParts.bind(places, ""); err != nil {
 		t.Fatal(err)

@@ -27,7 +27,8 @@ const (
 )
 
 // RunBeside lets senders send to host 0 as much as they can, first alone, unless TCP is first, and then beside TCP
-// connections from the last hosts. The processes of the links do not look at their network for up to nap, again and again.
+// connections from the last hosts. The processes of the links do not look at their network for up to nap, again and
+// again.
 func RunBeside(c Case, senders, rivals int, order Order, nap time.Duration) (b Beside, err error) {
 	n, err := Open(c)
 	if err != nil {

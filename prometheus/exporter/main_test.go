@@ -37,8 +37,8 @@ func TestExporter(t *testing.T) {
 	}
 }
 
-// TestStrangers: garbage and headers without end are refused, connections that say nothing are bounded, and the exporter
-// serves when they have gone.
+// TestStrangers: garbage and headers without end are refused, connections that say nothing are bounded, and the
+// exporter serves when they have gone.
 func TestStrangers(t *testing.T) {
 	t.Setenv(directory.Env, t.TempDir())
 	server := httptest.NewUnstartedServer(nil)

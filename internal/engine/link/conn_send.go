@@ -11,7 +11,9 @@ import (
 func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	c.sent = c.sent[:0]
 	c.self.sealed = c.self.sealed[:0]
-	for _, k := range [...]wire.Kind{wire.KindGreet, wire.KindLose, wire.KindStop, wire.KindGo, wire.KindProbe, wire.KindSelect} {
+	for _, k := range [...]wire.Kind{
+		wire.KindGreet, wire.KindLose, wire.KindStop, wire.KindGo, wire.KindProbe, wire.KindSelect,
+	} {
 		if c.due[k] && len(c.sent) < len(dst) {
 			c.control(now, k, dst)
 		}
