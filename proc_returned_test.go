@@ -168,8 +168,8 @@ func TestReturnedByChannel(t *testing.T) {
 	})
 }
 
-// TestReturnedBeforeSync: an RBCQ-1 barrier breaks if a member returns that has never taken part, and has not been heard
-// of.
+// TestReturnedBeforeSync: an RBCQ-1 barrier breaks if a member returns that has never taken part, and that nobody has
+// heard of.
 func TestReturnedBeforeSync(t *testing.T) {
 	const n = 4
 	networks(t, n, func(ctx context.Context, p *Proc) error {

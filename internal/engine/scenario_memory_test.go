@@ -11,7 +11,8 @@ import (
 
 // codes are the updates of words that scenarios name.
 var codes = map[string]wire.Code{
-	"add": wire.CodeAdd, "swap": wire.CodeSwap, "cas": wire.CodeCompareSwap, "xor": wire.CodeXor, "fadd": wire.CodeAddFloat,
+	"add": wire.CodeAdd, "swap": wire.CodeSwap, "cas": wire.CodeCompareSwap, "xor": wire.CodeXor,
+	"fadd": wire.CodeAddFloat,
 }
 
 // memory runs a command on regions.

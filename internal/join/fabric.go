@@ -38,8 +38,8 @@ var errNoFabric = errors.New("weft: transport fabric is in a module of its own: 
 	`import _ "weft/fabric" in the program (docs/FABRIC.md)`)
 
 // errUnguarded reports a guard that libfabric's endpoints do not have.
-var errUnguarded = fmt.Errorf("weft: transport fabric does not authenticate or encrypt packets, as Config.Guard or %s asks",
-	EnvGuard)
+var errUnguarded = fmt.Errorf(
+	"weft: transport fabric does not authenticate or encrypt packets, as Config.Guard or %s asks", EnvGuard)
 
 func (m *Member) needsFabric() need {
 	switch m.Settings.Transport {

@@ -10,7 +10,8 @@ func TestWaitsOfLibraries(t *testing.T) {
 	var w Waits
 	w.List(7, func() []Wait { return []Wait{{For: "receive", Rank: 3, Call: "tag 77"}} })
 	r := Report{Waits: []Wait{
-		{For: "receive", Rank: AnyRank, Call: Receives(7), Seconds: 2}, {For: "receive", Rank: 1, Call: Receives(8), Seconds: 1},
+		{For: "receive", Rank: AnyRank, Call: Receives(7), Seconds: 2},
+		{For: "receive", Rank: 1, Call: Receives(8), Seconds: 1},
 	}}
 	w.Tell(&r)
 	want := []Wait{

@@ -55,8 +55,7 @@ func held(t testing.TB) [3]int {
 }
 
 // FlatNames uses names from 0 on, rounds of them and as many again, and checks that the second half has cost no
-// goroutines, descriptors and mappings, and at most so many bytes a name: what is forgotten may be forgotten from time to
-// time.
+// goroutines, descriptors and mappings, and at most so many bytes a name. A name may be forgotten some time later.
 func FlatNames(t testing.TB, rounds, most int, use func(from, to int)) {
 	t.Helper()
 	use(0, rounds)

@@ -75,7 +75,8 @@ func (p *player) make(in *record.Input) error {
 			return err
 		}
 		_ = rm.Put(&rma.Op{
-			Peer: in.Rank, Region: in.Region, Key: a.Key, Off: a.Off, Buf: b, Code: wire.Code(a.Code), Lock: a.Lock, Epoch: a.Epoch,
+			Peer: in.Rank, Region: in.Region, Key: a.Key, Off: a.Off, Buf: b, Code: wire.Code(a.Code),
+			Lock: a.Lock, Epoch: a.Epoch,
 		})
 	default:
 		return record.ErrDamaged
