@@ -8,7 +8,7 @@ import (
 
 // A Beside is how links and TCP share a port, as parts of what it carries.
 type Beside struct {
-	Alone  float64 // the links; 0 if they have come later than TCP
+	Alone  float64 // the links
 	Weft   float64 // the links beside TCP
 	TCP    float64
 	Counts Counts // of the links beside TCP
@@ -17,31 +17,19 @@ type Beside struct {
 // Share is the part of the links in what both carry.
 func (b Beside) Share() float64 { return b.Weft / (b.Weft + b.TCP) }
 
-// An Order says which flows are there first.
-type Order int
-
-// The orders.
-const (
-	LinksFirst Order = iota
-	TCPFirst         // the links find the queue full
-)
-
-// RunBeside lets senders send to host 0 as much as they can, first alone, unless TCP is first, and then beside TCP
-// connections from the last hosts. The processes of the links do not look at their network for up to nap, again and
-// again.
-func RunBeside(c Case, senders, rivals int, order Order, nap time.Duration) (b Beside, err error) {
+// RunBeside lets senders send to host 0 as much as they can, first alone and then beside TCP connections from the last
+// hosts. The processes of the links do not look at their network for up to nap, again and again.
+func RunBeside(c Case, senders, rivals int, nap time.Duration) (b Beside, err error) {
 	n, err := Open(c)
 	if err != nil {
 		return b, err
 	}
-	begin := func() {
-		for i := range senders {
-			n.stream(i+1, 0)
-		}
-		if nap > 0 {
-			for _, h := range n.hosts[:senders+1] {
-				h.naps(nap)
-			}
+	for i := range senders {
+		n.stream(i+1, 0)
+	}
+	if nap > 0 {
+		for _, h := range n.hosts[:senders+1] {
+			h.naps(nap)
 		}
 	}
 	long := max(besideTCP*c.Wire.Takes(c.Wire.Queue), time.Second)
@@ -54,21 +42,13 @@ func RunBeside(c Case, senders, rivals int, order Order, nap time.Duration) (b B
 	part := func(bytes uint64) float64 {
 		return float64(bytes) * 8 / float64(c.Wire.Bandwidth) / long.Seconds()
 	}
-	before := uint64(0)
-	if order == LinksFirst {
-		begin()
-		n.For(long / 2)
-		before = links()
-		n.For(long)
-		b.Alone = part(links() - before)
-	}
+	n.For(long / 2)
+	before := links()
+	n.For(long)
+	b.Alone = part(links() - before)
 	var tcp []*rival
 	for i := range rivals {
 		tcp = append(tcp, n.compete(c.Hosts-1-i, 0))
-	}
-	if order == TCPFirst {
-		n.For(long / 2)
-		begin()
 	}
 	arrived := func() (all uint64) {
 		for _, r := range tcp {

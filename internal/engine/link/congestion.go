@@ -17,16 +17,17 @@ import (
 // Windows are counted in parts of a packet, because a thousand senders may have to share
 // a dozen packets.
 type congestion struct {
-	fixed   bool // the window is always Config.Window
-	full    bool // the window has held packets up in this round trip
-	crowd   crowdSizes
-	modest  int // Config.Window
-	most    int // the same, or more on a long path: see reach.go
-	reach   int // up to which most grows
-	window  int // what the path bears
-	slow    int // below it the window doubles
-	senders int // to the peer
-	share   int // the part of the receiver's window that each of them has: at least a packet
+	fixed    bool // the window is always Config.Window
+	full     bool // the window has held packets up in this round trip
+	competes bool // others fill the queues: only losses count
+	crowd    crowdSizes
+	modest   int // Config.Window
+	most     int // the same, or more on a long path: see reach.go
+	reach    int // up to which most grows
+	window   int // what the path bears
+	slow     int // below it the window doubles
+	senders  int // to the peer
+	share    int // the part of the receiver's window that each of them has: at least a packet
 
 	// Delay. Packets wait in the network for as long as a round trip exceeds the smallest one, less the time for
 	// which an end may not have looked at its transports.
@@ -50,9 +51,9 @@ type congestion struct {
 	quick time.Duration // the shortest round trip, with the time for which the ends did not look
 	sum   time.Duration // of all that were measured
 	count int
-	quiet int // round trips one after another that have hardly waited
-	alike int // that were hardly longer than base
-	rivalry
+	quiet int           // round trips one after another that have hardly waited
+	alike int           // that were hardly longer than base
+	busy  int           // round trips that have waited far too long, less those that have hardly waited
 	peak  int           // the window when packets hardly waited last
 	usual time.Duration // and the mean round trip then
 
@@ -81,7 +82,9 @@ const (
 	standing   = 4 * packet // that wait at a port, of all that send there together
 	pacedRound = 6          // packets of a small window that count as a round trip
 	hasty      = 2          // round trips that hardly wait, until the window grows faster
-	calm       = 50         // the same after a loss from a queue
+	tooLong    = 8          // times the smallest round trip
+	patient    = 32         // busy beyond it: the window competes
+	manifest   = 4          // what a round trip adds to busy that waits too long
 )
 
 // newCongestion returns the window of a new link.
@@ -149,7 +152,6 @@ func (c *congestion) heard(crowd crowdSizes) {
 		return
 	}
 	c.crowd = crowd
-	c.best = 0 // what is fair has changed
 	receivers := max(int(crowd.receivers), 1)
 	c.senders = max((int(crowd.senders)+receivers-1)/receivers, 1)
 	c.share = max(c.most/c.senders, packet)
@@ -176,12 +178,9 @@ func (c *congestion) measured(now monotime.Time, bytes int, trip, out time.Durat
 		c.young = trip
 		c.age = now.Add(ageing)
 	case !now.Before(c.age):
-		if !c.competes || c.spills&3 == 0 { // else the queue has never been empty
-			c.base = c.young
-		}
+		c.base = c.young
 		c.young = trip
 		c.age = now.Add(ageing)
-		c.spills <<= 1
 	}
 	c.young = min(c.young, trip)
 	c.base = min(c.base, trip)
@@ -219,11 +218,10 @@ func (c *congestion) wait() time.Duration {
 }
 
 // beyond returns how much of a delay is too much. It subtracts the time for which the ends were absent, and the wait
-// that is always allowed: all senders to the peer together may fill half as much queue as the path holds, and more if
-// that is much (PROTOCOL §2.7).
+// that is always allowed: all senders to the peer together may fill half as much queue as the path holds.
 func (c *congestion) beyond(delay time.Duration) time.Duration {
 	allowed := c.base / time.Duration(2*c.senders)
-	if c.most > c.modest {
+	if c.long() {
 		allowed *= 3
 	}
 	return max(delay-c.away-allowed, 0)
@@ -274,9 +272,8 @@ func (c *congestion) turn() {
 	keeps := c.keeps()
 	queued := c.queued(wait)
 	c.notice(wait, queued <= 2*keeps)
-	c.compare()
 	if c.quiet++; queued > keeps/4 {
-		c.quiet = min(c.quiet, 0)
+		c.quiet = 0
 	}
 	switch {
 	case !c.full:
@@ -296,6 +293,50 @@ func (c *congestion) turn() {
 	}
 }
 
+// notice looks for flows with other rules. Flows of this kind never make packets wait very long, so busy counts the
+// round trips in which packets have, less those in which they have hardly waited. Few says that few of the packets in
+// the queue are of this sender: then a shorter wait counts as well, though less.
+func (c *congestion) notice(wait time.Duration, few bool) {
+	switch {
+	case wait <= c.base:
+		c.busy = max(c.busy-manifest, 0)
+		c.competes = c.competes && c.busy > 0
+		if !c.competes && c.count > 0 {
+			c.peak = c.window
+			c.usual = c.path
+		}
+	case wait >= tooLong*c.base || c.competes:
+		c.suspect(manifest)
+	case few && wait >= 2*c.base:
+		c.suspect(1)
+	}
+}
+
+// suspect adds to busy. When that is enough the window competes: it doubles until it has half
+// of the rate at which packets left when they hardly waited, or until one is lost.
+func (c *congestion) suspect(n int) {
+	if c.busy = min(c.busy+n, 2*patient); c.busy <= patient || c.competes {
+		return
+	}
+	c.competes = true
+	c.busy = 2 * patient
+	c.window = max(c.window, c.peak/2)
+	half := int(time.Duration(c.peak) * c.path / max(2*c.usual, 1))
+	c.slow = max(min(half, c.most), c.window)
+}
+
+// rivals returns by how much a window that competes grows, so that all senders to the peer together have about the rate
+// of one other flow. Suppose that all flows lose an equal part of their packets. A flow that grows by 1/n² of a packet
+// in a round trip then has an n-th of the rate of a flow that grows by a whole packet. That is too slow to find the
+// right window, so this is twice as fast.
+func (c *congestion) rivals() int {
+	by := 2 * packet / (c.senders * (c.senders + 1))
+	if c.small() { // a round trip is longer by as many packets
+		by += by * (pacedRound - 1) * packet / c.window
+	}
+	return max(by, 1)
+}
+
 // grow makes the window larger, up to its share.
 func (c *congestion) grow(by int) { c.window = min(c.window+by, c.most, c.share) }
 
@@ -304,14 +345,13 @@ func (c *congestion) grow(by int) { c.window = min(c.window+by, c.most, c.share)
 // then it is the wire that loses them.
 func (c *congestion) lost(seq, high uint32, n int) {
 	c.loss += (1<<16 - c.loss) * min(n, lossMemory) / lossMemory
-	c.spills |= 1
 	if less(seq, c.recover) {
 		return
 	}
 	wait := c.beyond(c.delay)
 	few := c.queued(wait) <= 2*c.keeps()
-	if few {
-		c.spilled()
+	if few && wait > c.base {
+		c.suspect(patient / 2) // others have filled the queue
 	}
 	if few && !c.competes && c.loss < lossy {
 		return
@@ -323,9 +363,6 @@ func (c *congestion) lost(seq, high uint32, n int) {
 	}
 	c.window = max(left, leastWindow)
 	c.slow = c.window
-	if c.delay > c.base/2 { // a queue has overflowed, or nearly
-		c.quiet = -calm
-	}
 }
 
 // timedOut says that nothing has been acknowledged for so long that all packets from base

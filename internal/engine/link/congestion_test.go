@@ -301,45 +301,6 @@ func TestPacing(t *testing.T) {
 	}
 }
 
-// Where a queue is full from the first packet on, the smallest round trip tells nothing. That the rate falls though the
-// window is full does, and so does a loss when little of the queue is this sender's.
-func TestCompetesWithoutBase(t *testing.T) {
-	rate := func() *path {
-		p := newPath(t, Config{})
-		p.c.best = 4 * p.c.window * 1000 / 70 // of a window four times as large
-		return p
-	}
-	p := rate()
-	p.trips(20, idleTrip)
-	if p.c.competes {
-		t.Error("it competes though nothing has been lost")
-	}
-	p = rate()
-	p.c.lost(p.next, p.next+1, 1)
-	p.trips(20, idleTrip)
-	if !p.c.competes {
-		t.Error("it does not compete though its rate has fallen")
-	}
-	p = atRest(t)
-	p.c.window = 4 * packet
-	for range 3 {
-		p.trip(idleTrip)
-		p.c.lost(p.next, p.next+1, 1)
-	}
-	if !p.c.competes {
-		t.Error("it does not compete though packets are lost from the queue of others")
-	}
-	base := p.c.base
-	for range 4 {
-		p.now = p.now.Add(ageing)
-		p.trip(20 * idleTrip)
-		p.c.lost(p.next, p.next+1, 1)
-	}
-	if p.c.base != base {
-		t.Errorf("the smallest round trip is %v, was %v: the queue has never been empty", p.c.base, base)
-	}
-}
-
 // Where the queue stays long however small the window becomes, others fill it: then the window doubles to half of the
 // rate that it had, grows whatever the delay, and only losses make it smaller, until the queue is short.
 func TestCompetes(t *testing.T) {
@@ -353,12 +314,11 @@ func TestCompetes(t *testing.T) {
 	p.want("competing, from half of the peak", was/2)
 	p.trips(3, 20*idleTrip)
 	half := 64 * packet * 47 / 14 // of the rate of 64 packets in 70 us, now that it takes 470
-	const grows = 3 * packet / 2
-	p.want("three round trips later", half+grows)
+	p.want("three round trips later", half+packet)
 	p.c.lost(p.next, p.next+1, 1)
-	p.want("a loss", (half+grows)*7/10)
+	p.want("a loss", (half+packet)*7/10)
 	p.trip(2 * idleTrip)
-	p.want("a round trip later", (half+grows)*7/10+grows)
+	p.want("a round trip later", (half+packet)*7/10+packet)
 	p.trips(2*patient/manifest-1, idleTrip/3)
 	if !p.c.competes {
 		t.Error("it gives up though the queue was long")

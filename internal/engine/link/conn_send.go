@@ -166,7 +166,7 @@ func (c *Conn) add(dst []Packet, front, payload []byte, what sent, times int) {
 func (c *Conn) requests(s *slot, seq uint32, again bool) (f wire.Flags) {
 	c.send.unasked++
 	begins := c.send.more && c.send.flying == 0 && c.send.unasked == 1
-	s.prompt = s.prompt || again || begins || c.send.unasked*c.congestion.asks()*packet >= c.congestion.limit()
+	s.prompt = s.prompt || again || begins || c.send.unasked*4*packet >= c.congestion.limit()
 	if s.prompt {
 		c.send.unasked = 0
 		f |= wire.Prompt

@@ -143,7 +143,7 @@ func (p *Port) direct(d *pair, b []byte, size int) bool {
 		d.inFlight+size > d.credit {
 		return false
 	}
-	ask := d.sent+1-d.asked >= p.rule.every || d.askBytes+size > p.asksAfter()
+	ask := d.sent+1-d.asked >= p.rule.every || d.askBytes+size > p.send.limit/8
 	head := d.q.Head()[:wire.DataSize]
 	wire.PutWhole((*[wire.DataSize]byte)(head), p.channel, d.next, d.expected, uint32(len(b)), ask)
 	if !d.q.Direct(head, b, ask) {
@@ -241,7 +241,7 @@ func (p *Port) pump(d *pair) {
 		d.inFlight += size
 		d.askBytes += size
 		d.sent++
-		due := d.sent-d.asked >= p.rule.every || d.askBytes > p.asksAfter()
+		due := d.sent-d.asked >= p.rule.every || d.askBytes > p.send.limit/8
 		p.transmit(d, d.sent-1, due || size > MaxEager || d.wonders())
 	}
 	if len(d.flushes) > 0 {

@@ -90,9 +90,3 @@ func (p *pool) trim() {
 		p.free[i] = nil
 	}
 }
-
-// asksAfter returns after how many bytes to a peer an acknowledgement is asked for: an eighth of the send buffer, but
-// no more than askedAfter. A large buffer of which an eighth comes back at once would hold the sender up.
-func (p *Port) asksAfter() int { return min(p.send.limit/8, askedAfter) }
-
-const askedAfter = 512 << 10
