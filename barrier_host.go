@@ -71,10 +71,10 @@ func (b *Barrier) share(ctx context.Context, algorithm BarrierAlgorithm, c coord
 	return nil
 }
 
-// make maps the memory that the members on this host share. Before that all members meet in a barrier over messages:
-// members that have configured the barrier differently find out, and the memory is there. If ctx ends, make can be called
-// again. A rank that leaves without its part of the memory says so in the barrier over messages. Its leader says so in
-// that of the leaders, which is therefore there before. h.making is held.
+// make maps the memory that the members on this host share. Before, all members meet in a barrier over messages:
+// members that have configured the barrier differently find out, and the memory is there. If ctx ends, make can be
+// called again. A rank that leaves without its part of the memory says so in the barrier over messages. Its leader
+// says so in that of the leaders, which is therefore there before. h.making is held.
 func (h *hostBarrier) make(ctx context.Context, b *Barrier, window uint64, hosts []onHost) (err error) {
 	p := b.p
 	o := b.o
