@@ -32,6 +32,7 @@ type Comm struct {
 	// By the lock of the world.
 	q       *match.Queues[message, *receive]
 	revoked error             // why it is over
+	learnt  bool              // this rank's program has been told that, or has said it
 	news    []*weft.PeerError // departures that no receive from any source has reported
 	told    map[int]bool      // members that have been told that it is over
 	bound   *binding
@@ -93,17 +94,20 @@ func (c *Comm) Compare(d *Comm) Comparison {
 }
 
 // Free waits until all members have called it, and gives the communicator back: it must not be used any more. Of a
-// communicator that is revoked it waits for no other member. Collective operations that do not belong together
+// communicator that is revoked it waits for no other member, and returns the RevokedError if no call has returned it
+// before. Collective operations that do not belong together
 // and were too short for that to be seen at once are errors at the latest here (see MismatchError). World stays usable;
 // to free it at the end of a program is what MPI_Finalize is.
 func (c *Comm) Free(ctx context.Context) error {
 	w := c.w
 	w.mu.Lock()
-	err := c.over()
+	over := w.err != nil || c.revoked != nil
+	var err error
+	if c.revoked != nil && !c.learnt {
+		err = c.reason()
+	}
 	w.mu.Unlock()
-	if err != nil {
-		err = nil // the members may be anywhere
-	} else {
+	if !over { // else the members may be anywhere
 		err = c.Barrier(ctx)
 	}
 	if c == w.all {
@@ -131,6 +135,12 @@ func (c *Comm) over() error {
 	if c.w.err != nil {
 		return c.w.err
 	}
+	return c.reason()
+}
+
+// reason returns why the communicator has been revoked, to the program, or nil. The lock is held.
+func (c *Comm) reason() error {
+	c.learnt = c.revoked != nil
 	return c.revoked
 }
 

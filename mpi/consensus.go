@@ -71,11 +71,14 @@ func (s *consensus) down(rank int) {
 	}
 }
 
-// end ends the agreements that go on: the Proc is closed.
+// end ends the agreements, and the calls of catchUp, that go on: the Proc is closed.
 func (w *world) end() {
 	w.mu.Lock()
 	w.err = weft.ErrClosed
 	all := slices.Clone(w.agreeing)
+	for _, heard := range w.behind {
+		heard.Set()
+	}
 	w.mu.Unlock()
 	for _, s := range all {
 		_ = s.step(func() error {

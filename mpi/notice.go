@@ -37,6 +37,7 @@ const (
 	noticeGone // of a rank to itself
 	noticeAsk
 	noticeBehind
+	noticeHeard // of a rank to itself: see catchUp
 )
 
 const noticeSize = 17
@@ -85,9 +86,16 @@ func (w *world) serve() {
 
 // hear handles a notice. If it is about a communicator that this rank has not made yet, it waits for that.
 func (w *world) hear(n notice) {
-	if n.what == noticeGone {
-		if n.from == w.p.Rank() {
+	switch own := n.from == w.p.Rank(); n.what {
+	case noticeGone:
+		if own {
+			w.depart(n.rank)
 			w.mourn(int(n.rank))
+		}
+		return
+	case noticeHeard:
+		if own {
+			w.caughtUp()
 		}
 		return
 	}
@@ -116,6 +124,35 @@ func (w *world) hear(n notice) {
 	}
 }
 
+// depart has the receives learn that a rank, the i-th of those that have gone, is gone. What the rank has told before,
+// such as why it has revoked a communicator, has been heard by then. Its messages that have come are ahead of this one.
+func (w *world) depart(i int32) {
+	var b [headSize]byte
+	h := header{class: departure, root: i}
+	h.put(b[:])
+	_ = w.look.Note(b[:]) // it fails if the Proc is closed
+}
+
+// catchUp waits until all notices that have come have been heard, or the Proc is closed. A send that finds a rank gone looks then whether the
+// rank had told why.
+func (w *world) catchUp() {
+	heard := extend.NewSignal(w.p)
+	w.mu.Lock()
+	w.behind = append(w.behind, heard)
+	w.mu.Unlock()
+	if w.control.Note(notice{what: noticeHeard}.append(nil)) == nil {
+		_ = heard.Wait(context.Background())
+	}
+}
+
+// caughtUp ends the first of the calls of catchUp.
+func (w *world) caughtUp() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.behind[0].Set()
+	w.behind = w.behind[1:]
+}
+
 // maxReason is the length in bytes of the longest reason that reaches other ranks.
 const maxReason = 300
 
@@ -132,9 +169,10 @@ func printable(b []byte) string {
 // revoke ends a communicator: all that waits in it ends, and members that are 1, 2, 4 … places away are told, which
 // pass it on. The lock is held.
 func (c *Comm) revoke(why *RevokedError) {
-	if c.over() != nil {
+	if c.w.err != nil || c.revoked != nil {
 		return
 	}
+	c.learnt = why.By == c.w.p.Rank()
 	c.drop(why)
 	c.unbindAll(why)
 	c.told = map[int]bool{c.me: true}
@@ -167,12 +205,12 @@ func (c *Comm) drop(why error) {
 	c.revoked = why
 	for place := range c.group.n + 1 {
 		for r, ok := c.q.Withdraw(place - 1); ok; r, ok = c.q.Withdraw(place - 1) { // from Any first
-			r.end(why)
+			r.end(c.reason())
 		}
 	}
 	for _, r := range c.w.probes {
 		if r.c == c {
-			r.end(why)
+			r.end(c.reason())
 		}
 	}
 	for m, _, ok := c.q.Take(AnySource, 0, 0); ok; m, _, ok = c.q.Take(AnySource, 0, 0) {

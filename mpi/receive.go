@@ -158,7 +158,7 @@ func (w *world) fetch(ctx context.Context, r *receive) error {
 	case !r.got.offer.Open() || r.c.revoked != nil:
 		w.refuse(r.got.offer)
 		if r.c.revoked != nil {
-			err = r.c.revoked
+			err = r.c.reason()
 		}
 		r.end(err)
 	default:
@@ -261,7 +261,7 @@ func departed(err error) bool {
 // givenUp returns the error of a receive whose context has ended, with what is known of its message. The lock is held.
 func (r *receive) givenUp(err error) error {
 	if r.c.revoked != nil {
-		return r.c.revoked
+		return r.c.reason()
 	}
 	var w *weft.WaitError
 	if errors.As(err, &w) { // of the channel, or of the signal

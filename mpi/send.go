@@ -124,11 +124,14 @@ func (s *sending) wait(ctx context.Context, c *Comm) (err error) {
 		s.ops[i] = nil
 	}
 	s.free()
+	if err != nil && departed(err) {
+		c.w.catchUp()
+	}
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
 	c.unbind(b)
 	if err != nil && c.revoked != nil {
-		return c.revoked
+		return c.reason()
 	}
 	return err
 }
@@ -219,10 +222,13 @@ func (s *sending) cancel() {
 
 // sent returns the error of a send that could not be begun.
 func (c *Comm) sent(err error) error {
+	if departed(err) {
+		c.w.catchUp()
+	}
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
 	if c.revoked != nil {
-		return c.revoked
+		return c.reason()
 	}
 	return failure.Waited(err, "send in "+c.String(), "")
 }

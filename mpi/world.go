@@ -29,7 +29,8 @@ type world struct {
 	usable atomic.Pointer[Comm] // all, from then on
 
 	control *extend.Port
-	notices *weft.Port // control
+	notices *weft.Port       // control
+	behind  []*extend.Signal // of catchUp; by mu
 
 	ordering *extend.Signal // not set while the header and the bytes of a long message are handed over
 
@@ -201,11 +202,9 @@ func (w *world) watch() {
 	for gone := range w.p.Deaths(context.Background()) {
 		w.mu.Lock()
 		w.gone = append(w.gone, gone)
-		h := header{class: departure, root: int32(len(w.gone) - 1)}
+		n := notice{what: noticeGone, rank: int32(len(w.gone) - 1)}
 		w.mu.Unlock()
-		var b [headSize]byte
-		h.put(b[:])
-		if w.look.Note(b[:]) != nil || w.control.Note(notice{what: noticeGone, rank: h.root}.append(nil)) != nil {
+		if w.control.Note(n.append(nil)) != nil {
 			return
 		}
 	}
