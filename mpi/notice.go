@@ -133,8 +133,8 @@ func (w *world) depart(i int32) {
 	_ = w.look.Note(b[:]) // it fails if the Proc is closed
 }
 
-// catchUp waits until all notices that have come have been heard, or the Proc is closed. A send that finds a rank gone looks then whether the
-// rank had told why.
+// catchUp waits until all notices that have come have been heard, or the Proc is closed. A send that finds a rank
+// gone looks then whether the rank had told why.
 func (w *world) catchUp() {
 	heard := extend.NewSignal(w.p)
 	w.mu.Lock()
