@@ -86,8 +86,8 @@ func (w *world) deliver(a arrival) {
 		w.refuse(a.offer)
 		return
 	case c.revoked != nil:
+		c.tell(place) // before its send fails, so that it knows why
 		w.refuse(a.offer)
-		c.tell(place)
 		return
 	}
 	if r, ok := c.q.Match(place, a.head.key()); ok {
@@ -95,6 +95,7 @@ func (w *world) deliver(a arrival) {
 		return
 	}
 	if a.head.class == collective && c.missed(place, &a.head) {
+		c.tell(place)
 		w.refuse(a.offer)
 		return
 	}

@@ -173,14 +173,15 @@ func (c *Comm) revoke(why *RevokedError) {
 		return
 	}
 	c.learnt = why.By == c.w.p.Rank()
-	c.drop(why)
-	c.unbindAll(why)
+	c.revoked = why
 	c.told = map[int]bool{c.me: true}
 	n := c.group.n
 	for bit := 1; bit < n; bit <<= 1 {
 		c.tell((c.me + bit) % n)
 		c.tell((c.me - bit + n) % n)
 	}
+	c.drop(why)
+	c.unbindAll(why)
 }
 
 // revocation returns that of this rank for a reason.
@@ -213,7 +214,8 @@ func (c *Comm) drop(why error) {
 			r.end(c.reason())
 		}
 	}
-	for m, _, ok := c.q.Take(AnySource, 0, 0); ok; m, _, ok = c.q.Take(AnySource, 0, 0) {
+	for m, place, ok := c.q.Take(AnySource, 0, 0); ok; m, place, ok = c.q.Take(AnySource, 0, 0) {
+		c.tell(place)
 		c.w.bodies.put(m.body)
 		c.w.refuse(m.offer)
 	}

@@ -156,6 +156,7 @@ func (w *world) fetch(ctx context.Context, r *receive) error {
 		r.err = nil
 		r.post()
 	case !r.got.offer.Open() || r.c.revoked != nil:
+		r.c.tell(place)
 		w.refuse(r.got.offer)
 		if r.c.revoked != nil {
 			err = r.c.reason()
@@ -257,6 +258,9 @@ func departed(err error) bool {
 	var gone *weft.PeerError
 	return errors.As(err, &gone)
 }
+
+// left reports whether an error says that a rank has gone, or has closed its channels.
+func left(err error) bool { return err != nil && (departed(err) || errors.Is(err, weft.ErrClosed)) }
 
 // givenUp returns the error of a receive whose context has ended, with what is known of its message. The lock is held.
 func (r *receive) givenUp(err error) error {

@@ -124,7 +124,7 @@ func (s *sending) wait(ctx context.Context, c *Comm) (err error) {
 		s.ops[i] = nil
 	}
 	s.free()
-	if err != nil && departed(err) {
+	if left(err) {
 		c.w.catchUp()
 	}
 	c.w.mu.Lock()
@@ -222,7 +222,7 @@ func (s *sending) cancel() {
 
 // sent returns the error of a send that could not be begun.
 func (c *Comm) sent(err error) error {
-	if departed(err) {
+	if left(err) {
 		c.w.catchUp()
 	}
 	c.w.mu.Lock()
