@@ -76,11 +76,13 @@ func TestProviderFails(t *testing.T) {
 	i := a.slot(headSize + mtu)
 	a.sending.to[i-a.sending.first] = a.peers.Get(1)
 	a.ended(&ofi.Done{
-		Context: uintptr(unsafe.Pointer(a.slots.context(i))), Err: &ofi.Error{Call: "completion", Code: 110, Text: "retries exceeded"},
+		Context: uintptr(unsafe.Pointer(a.slots.context(i))),
+		Err:     &ofi.Error{Call: "completion", Code: 110, Text: "retries exceeded"},
 	})
 	free := len(a.sending.free)
 	a.mu.Unlock()
-	if err := <-down; !strings.Contains(err.Error(), one+" on ") || !strings.HasSuffix(err.Error(), "completion: retries exceeded (110)") {
+	if err := <-down; !strings.Contains(err.Error(), one+" on ") ||
+		!strings.HasSuffix(err.Error(), "completion: retries exceeded (110)") {
 		t.Error(err)
 	}
 	if free != sends {

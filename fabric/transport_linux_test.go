@@ -15,7 +15,7 @@ import (
 	"weft/internal/transport/transporttest"
 )
 
-// providers are those that work without a device, or the one that the environment names, as where there is one.
+// providers work without a device. The environment may name one provider in their place, for a host with a device.
 var providers = []string{"shm", "tcp;ofi_rxm", "net", "udp;ofi_rxd"}
 
 // one is the provider of tests for which one is enough.
@@ -50,7 +50,9 @@ func need(t testing.TB) {
 }
 
 // rank opens a rank of job 7.
-func rank(t testing.TB, provider string, rank, size int, secret string, bell transport.Doorbell, ev transport.Events) *Transport {
+func rank(
+	t testing.TB, provider string, rank, size int, secret string, bell transport.Doorbell, ev transport.Events,
+) *Transport {
 	t.Helper()
 	e, err := Open(join.FabricConfig{
 		Provider: provider, Bind: bind + ":0", Rank: rank, Size: size, Job: 7, Secret: []byte(secret), Bell: bell, Events: ev,

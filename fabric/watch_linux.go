@@ -88,8 +88,8 @@ func (t *Transport) watch() {
 	}
 }
 
-// tend looks once, unless the node has. It reports whether the watch is to go on, and whether a packet has come of which
-// nothing else tells.
+// tend looks once, unless the node has. It reports whether the watch goes on, and whether it must ring for a packet
+// that has come.
 func (t *Transport) tend() (more, ring bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -227,8 +227,8 @@ func (t *Transport) soon(cond func() bool) bool {
 	return false
 }
 
-// outlast waits until an access that was given up has ended, since libfabric has its buffer. A peer that does not let it
-// end within the time of a handshake counts as gone.
+// outlast waits until an access that was given up has ended, since libfabric has its buffer. If the access does not end
+// within the time of a handshake, the peer counts as gone.
 func (t *Transport) outlast(p *peer, over func() bool) {
 	late := make(chan struct{})
 	defer handshake.After(t.within(), sync.OnceFunc(func() { close(late) }))()

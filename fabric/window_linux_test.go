@@ -18,8 +18,8 @@ func pattern(n, seed int) []byte {
 	return b
 }
 
-// Memory that a rank offers, in a memfd and in Go's heap, is written and read by a peer that knows the key, in pieces of
-// any length, while neither end's processor copies a long one.
+// A peer that knows the key writes and reads memory that a rank offers, in a memfd and in Go's heap. The pieces have
+// any length, and neither end's processor copies a long one.
 func TestWindow(t *testing.T) {
 	over(t, func(t *testing.T, provider string) {
 		a, b, _ := ends(t, provider)

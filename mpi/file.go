@@ -126,7 +126,8 @@ type piece struct {
 	bytes []byte
 }
 
-// pieces returns the bytes of elements from a place of the view on, each with those that lie behind them in the file.
+// pieces cuts the bytes of elements, from a place of the view on, where the view has gaps. A piece is contiguous in the
+// file.
 func (f *File) pieces(b []byte, size, at int) (all []piece) {
 	if f.view == nil {
 		return append(all, piece{f.base + int64(at)*int64(size), b})

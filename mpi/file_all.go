@@ -159,7 +159,7 @@ func (f *File) WriteAtAll(ctx context.Context, b Buffer, at int) error {
 	})
 }
 
-// write writes pieces: those that lie together at once.
+// write writes pieces. One call of the kernel writes all pieces that touch each other.
 func (f *File) write(all []piece) error {
 	slices.SortStableFunc(all, func(a, b piece) int { return cmp.Compare(a.off, b.off) })
 	for len(all) > 0 {

@@ -124,8 +124,8 @@ func (w *world) hear(n notice) {
 	}
 }
 
-// depart has the receives learn that a rank, the i-th of those that have gone, is gone. What the rank has told before,
-// such as why it has revoked a communicator, has been heard by then. Its messages that have come are ahead of this one.
+// depart tells the receives that a rank is gone: entry i of gone. This rank has heard the rank's notices by then,
+// such as why it has revoked a communicator. The rank's messages that have come are delivered first.
 func (w *world) depart(i int32) {
 	var b [headSize]byte
 	h := header{class: departure, root: i}

@@ -301,8 +301,8 @@ func (r *receive) doing() string {
 	return fmt.Sprintf("receive from %s of %v, tag %d", from, r.c, int32(r.key))
 }
 
-// receives returns the receives for which goroutines wait, for weft ps, except those that are shown already; none while
-// the world is in use.
+// receives returns the receives for which goroutines wait, for weft ps. It leaves out receives that are shown already,
+// and returns none while the world's lock is held.
 func (w *world) receives() (list []extend.Receive) {
 	if !w.mu.TryLock() {
 		return nil

@@ -28,8 +28,8 @@ type Peer struct {
 	Rank      int
 	Transport transport.Transport // nil until connected
 
-	// Puts counts the Puts to the peer's memory, and Settled those that are known to have been carried out: an operation
-	// that goes past the engine must not overtake the others.
+	// Puts counts the Puts to the peer's memory. Settled counts the Puts that the peer is known to have carried out. An
+	// operation that goes past the engine must not overtake the rest of them.
 	Puts, Settled atomic.Uint64
 
 	gone  atomic.Pointer[error]

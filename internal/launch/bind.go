@@ -42,7 +42,7 @@ type processors struct {
 
 // bind gives each place its processors.
 // A rank that has one processor gets two threads that run Go code, unless the user has chosen a number: with one, a
-// goroutine that computes would keep those that serve the peers from running, and the kernel could not help.
+// goroutine that computes would keep the goroutines that serve the peers from running, and the kernel could not help.
 func (b Binding) bind(places []place, procs string) error {
 	if b == Unbound {
 		return nil

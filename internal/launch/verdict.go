@@ -49,8 +49,8 @@ func (r *Running) collect(p *rank) (failed bool) {
 }
 
 // dead returns the other ranks that had ended, or were about to, when p was found to have failed: p may have failed
-// because one of them did. A rank that has said that its program has failed may end after those that it has told, and
-// so may a rank that others name as the cause.
+// because one of them did. A rank says that its program has failed before it ends, so ranks that hear this may end
+// before it. The same holds for a rank that others name as the cause.
 func (r *Running) dead(p *rank) (others []*rank) {
 	left := r.exiting()
 	for _, rank := range r.server.Failing() {

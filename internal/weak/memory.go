@@ -110,8 +110,8 @@ func (m *Memory) step() {
 	}
 }
 
-// dirty returns the words that the processor has written and that are not visible, but for those that a publish has
-// written.
+// dirty returns the words that the processor has written and that are not visible yet. It leaves out words that publish
+// has written.
 func (v *view) dirty() (words []int) {
 	const chunk = 1 << 10
 	for at := 0; at < len(v.seen); at += chunk {

@@ -3,10 +3,10 @@
 //	go run ./lab/planted [PACKAGE...]
 //
 // A checker that cannot fail is a defect, so every bug of the tables in bugs/ must be found by the tests of the
-// packages that its entry names, or of those that are given. The product has no trace of the bugs: an overlay of the
-// source (`go help build`, -overlay) puts all of them into one build, where each does its wrong only after a test has
-// planted it with package weft/internal/planted. The tests lie beside the code that they test, have the build tag
-// mutants, and are named TestPlanted.
+// packages that its entry names, or of the packages that the command line names. The product has no trace of the
+// bugs: an overlay of the source (`go help build`, -overlay) puts all of them into one build, where each does its
+// wrong only after a test has planted it with package weft/internal/planted. The tests lie beside the code that they
+// test, have the build tag mutants, and are named TestPlanted.
 //
 // An entry of a table is a patch that is found by its text, not by line numbers:
 //

@@ -23,8 +23,8 @@ func NewArena(n int) (*Arena, error) {
 	return &Arena{all: all}, nil
 }
 
-// Take returns the next n bytes, which begin at a multiple of 64. It panics if there are none left: the caller knows how
-// much it has mapped.
+// Take returns the next n bytes, which begin at a multiple of 64. The caller knows how much it has mapped: Take panics
+// if fewer bytes are left.
 func (a *Arena) Take(n int) []byte {
 	at := (a.used + 63) &^ 63
 	a.used = at + n

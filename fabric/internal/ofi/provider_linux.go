@@ -19,7 +19,8 @@ type Provider struct {
 func (p Provider) String() string { return p.Name + " on " + p.Domain }
 
 // Providers returns what reaches peers by reliable endpoints with messages, the best first, of one provider, or of all
-// if name is "". It returns ErrNone if there is nothing. Node is this process's address where a provider works with those of IP, or "".
+// if name is "". It returns ErrNone if there is nothing.
+// Node is this process's IP address if the provider uses IP addresses, else "".
 func Providers(name, node string) ([]Provider, error) {
 	lib, err := load()
 	if err != nil {

@@ -33,7 +33,7 @@ type rig struct {
 	net   faults
 	busy  [2]monotime.Time      // until then an end has packets before it
 	tap   func(pkt []byte)      // sees every packet that is sent, if it is not nil
-	loses func(pkt []byte) bool // reports whether a packet gets lost, besides those that net loses; nil: none does
+	loses func(pkt []byte) bool // reports whether a packet is lost; net loses packets, too; nil: only net does
 }
 
 // An end is one side: a link, what it wants to send, what it has received.
