@@ -272,7 +272,7 @@ func (m *model) program(f func()) {
 // service looks soon.
 func (m *model) watched() bool {
 	n := m.n
-	return n.duty.Costly && n.duty.Streak() && n.duty.Service() == duty.Watching && n.duty.Alarm() <= n.now().Add(duty.MaxTick)
+	return n.duty.Streak() && n.duty.Service() == duty.Watching && n.duty.Alarm() <= n.now().Add(duty.MaxTick)
 }
 
 // receive receives from a channel, as often as the peer sends to it.

@@ -52,7 +52,6 @@ func (s scenario) start(m *model) {
 	m.n = n
 	n.Start(m.bell, m.wire)
 	n.transports.network = s.network
-	n.duty.Costly = s.network
 	n.connect(1, Route{Transport: m.wire})
 	ports := s.open(m)
 	interleave.Go(m.run)

@@ -155,7 +155,6 @@ func (n *Node) addTransport(i int, caps transport.Caps) {
 	set := &n.transports
 	set.lossy = set.lossy || !caps.Reliable
 	set.network = set.network || !caps.Reliable || caps.Beats
-	n.duty.Costly = set.network
 	n.straight.lookAt(n.transports.all[i], n.cfg.Wait)
 	least := link.Tagged
 	if n.cfg.Least != nil {

@@ -59,12 +59,12 @@
 // and the goroutine that sleeps there has not taken the lock yet.
 //
 // A streak is a series of waits that end while they poll, as in a series of round trips, each within a lull after
-// the one before. To arm the doorbell between two of them for the sake of parked waiters is in vain. On shared
-// memory it costs little. Over a network it is a watch on sockets: the next packet then wakes a thread, which costs
-// ten times as much as the packet does. So in a streak that is long enough the doorbell stays silent between two
-// waits, if the service is Watching: it looks within a tick whether a waiter has polled since. If none has, it arms
-// the doorbell, and the streak is over. So a packet for a parked waiter comes late by two ticks at most, and once in
-// a streak. A waiter that parks ends the streak, too: what it waits for must wake it.
+// the one before. To arm the doorbell between two of them for the sake of parked waiters is in vain: the service must
+// come to sleep on it, and the next packet wakes a thread. Both cost ten times as much as the packet does. So in a
+// streak that is long enough the doorbell stays silent between two waits, if the service is Watching: it looks within
+// a tick whether a waiter has polled since. If none has, it arms the doorbell, and the streak is over. So a packet for
+// a parked waiter comes late by two ticks at most, and once in a streak. A waiter that parks ends the streak, too:
+// what it waits for must wake it.
 //
 // Tested by roster_test.go in all sequences of events of three waiters and a service, and by the model tests of
 // package driver, in interleavings of the driver's code.

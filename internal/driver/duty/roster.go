@@ -55,7 +55,6 @@ const (
 type Roster struct {
 	NoPolling  bool // waiters do not poll: packets interrupt
 	NoSleeping bool // waiters sleep on channels only
-	Costly     bool // to arm the doorbell takes system calls, so it stays silent in a streak
 	Enough     int  // waits that make a streak
 
 	poller  *Waiter // that is Polling or Lingering
@@ -95,7 +94,7 @@ func (r *Roster) Asleep() int { return r.asleep }
 func (r *Roster) Waking() int { return r.waking }
 
 // CountsStreak reports whether Begin and Left need the time.
-func (r *Roster) CountsStreak() bool { return r.Costly && r.asleep > 0 }
+func (r *Roster) CountsStreak() bool { return r.asleep > 0 }
 
 // Begin says that a waiter begins to wait, or asks once more, and may poll if its state says so.
 func (r *Roster) Begin(w *Waiter, now monotime.Time) Action {

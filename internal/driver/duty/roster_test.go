@@ -135,10 +135,9 @@ type search struct {
 var searches = []search{
 	{name: "the service has work", of: urgent | timers | alerts | locks | notices | closes},
 	{name: "the service has work, with a doorbell that wakes one", of: urgent | timers | alerts | notices, one: true},
-	{name: "streaks", of: urgent | timers | alerts | locks | closes, Roster: Roster{Costly: true}},
 	{
-		name: "streaks on channels", of: urgent | timers | locks | notices | closes,
-		Roster: Roster{Costly: true, NoSleeping: true},
+		name: "the service has work, and waiters sleep on channels", of: urgent | timers | locks | notices | closes,
+		Roster: Roster{NoSleeping: true},
 	},
 	{
 		name: "interrupts", of: urgent | timers | alerts | notices | contexts | closes | third,
@@ -149,7 +148,7 @@ var searches = []search{
 	{name: "three waiters", of: third},
 	{name: "three, on a doorbell that wakes one", of: third, one: true},
 	{name: "three, on channels", of: third | alerts, Roster: Roster{NoSleeping: true}},
-	{name: "three, on channels, in streaks", of: third | urgent, Roster: Roster{NoSleeping: true, Costly: true}},
+	{name: "three, on channels, and urgent packets", of: third | urgent, Roster: Roster{NoSleeping: true}},
 }
 
 func (s search) run() (worlds int, err error) {
@@ -175,7 +174,7 @@ func TestGoroutineIsOnDuty(t *testing.T) {
 
 // TestStreak: a streak counts waits that begin within a lull after the last one has ended, while a waiter is parked.
 func TestStreak(t *testing.T) {
-	r := Roster{Costly: true, Enough: 2}
+	r := Roster{Enough: 2}
 	var w Waiter
 	now := monotime.Time(0)
 	wait := func(later time.Duration) {
@@ -201,5 +200,28 @@ func TestStreak(t *testing.T) {
 	r.Park(&w)
 	if r.Streak() {
 		t.Error("a waiter that parks does not end the streak")
+	}
+}
+
+// TestStreakWakesNobody: the end of a wait in a streak wakes no goroutine and arms no doorbell, once the service
+// watches.
+func TestStreakWakesNobody(t *testing.T) {
+	r := Roster{Enough: 2}
+	var w Waiter
+	r.Expect() // a goroutine wants to hear of packets
+	for i := range 10 {
+		a := r.Begin(&w, 0)
+		if r.Service() == Running {
+			next, _ := r.Next(false)
+			a |= next
+		}
+		r.Spent(&w)
+		a |= r.Left(0, false)
+		if a&Nudge != 0 {
+			r.Up()
+		}
+		if i > r.Enough && a != 0 {
+			t.Errorf("wait %d: actions %b, want none", i, a)
+		}
 	}
 }
