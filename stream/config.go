@@ -28,16 +28,15 @@ const (
 // at the same time; none may change it meanwhile.
 type Config struct {
 	// Spin is the longest time for which a call that must wait polls before it sleeps, on connections
-	// through shared memory. Zero means 20 microseconds, or no polling if the process may use only one
-	// processor. A connection on which polling has been in vain polls for a shorter time. A negative
+	// through shared memory. Zero means 20 microseconds, or no polling if both processes may use only one
+	// and the same processor. A connection on which polling has been in vain polls for a shorter time. A negative
 	// value means that calls never poll.
 	Spin time.Duration
 
 	// Nap is the longest time for which a call that has polled in vain sleeps on the doorbell's futex
 	// before it sleeps in Go's netpoller, on connections through shared memory. A futex wakes the call
 	// in half the time, but the call holds a thread meanwhile. The number of goroutines that nap at the
-	// same time is at most the number of processors less one. No goroutine naps while other goroutines
-	// could run, and a goroutine whose naps have been in vain naps seldom. The end of the peer's process
+	// same time is at most GOMAXPROCS less one. No goroutine naps while other goroutines could run, and a goroutine whose naps have been in vain naps seldom. The end of the peer's process
 	// ends a nap only when this time is over. Zero means 5 milliseconds, and a negative value that calls
 	// never nap. Naps should be longer than a tick of the
 	// kernel's clock, 4 milliseconds on many systems: for a shorter nap the kernel sets a timer, which on

@@ -33,7 +33,8 @@ type Conn struct {
 	early early
 
 	spin, nap      time.Duration
-	processors     int
+	processors     int // how many goroutines of this process may poll
+	naps           int // how many may nap
 	reader, writer waiter
 	closed         atomic.Bool
 	gone           atomic.Bool // the peer's end of the bell is closed

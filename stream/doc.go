@@ -44,12 +44,12 @@
 //
 //   - It polls the ring, for Config.Spin at most, and lets other goroutines run meanwhile. A
 //     connection whose recent waits have lasted longer polls for a shorter time, down to a sixteenth.
-//     The number of goroutines of a process that poll is at most the number of its processors; with
-//     one processor none polls. When both sides poll, an exchange moves two or three cache lines each
-//     way.
+//     The number of goroutines of a process that poll is at most the number of its processors; if both
+//     processes have one and the same, none polls. When both sides poll, an exchange moves two or three
+//     cache lines each way.
 //   - It naps, for Config.Nap at most, if no other goroutine could run: it sleeps in the kernel, on a
 //     futex in the shared memory. That wakes it sooner than the third step, and holds a thread. The
-//     number of goroutines of a process that nap is at most the number of its processors less one.
+//     number of goroutines of a process that nap is at most GOMAXPROCS less one.
 //   - It sleeps in Go's netpoller until the peer sends a byte on a socket, or ends. That holds
 //     no thread and takes no processor time. A connection that is mostly idle costs a goroutine and a
 //     descriptor, and 4 KiB if it has moved, so a process may have thousands.

@@ -153,6 +153,7 @@ func (c *Conn) postpone() {
 func (c *Conn) hold(mem []byte, fd int) bool {
 	_ = syscall.SetNonblock(fd, true)
 	bell := os.NewFile(uintptr(fd), "bell")
+	peer, _, _ := sys.Credentials(c.first)
 	raw, err := bell.SyscallConn()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,8 +163,10 @@ func (c *Conn) hold(mem []byte, fd int) bool {
 		bell.Close()
 		return false
 	}
-	c.processors = min(processors(), runtime.GOMAXPROCS(0))
-	if c.processors < 2 {
+	threads := runtime.GOMAXPROCS(0)
+	c.processors = min(processors(), threads)
+	c.naps = threads - 1 // a goroutine that naps holds one
+	if c.processors < 2 && sys.CPUsWith(peer) < 2 {
 		c.spin = 0 // the peer needs the processor
 	}
 	c.mem = mem

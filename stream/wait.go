@@ -128,8 +128,9 @@ func (w *waiter) arm(state uint32) bool {
 	return true
 }
 
-// polling and napped count the goroutines of this process that poll, and the goroutines that nap. Polling is
-// of no use to more goroutines than there are processors, and napping to more than one less.
+// polling and napped count the goroutines of this process that poll, and the goroutines that nap. Polling is of no use
+// to more goroutines than there are processors. Napping holds a thread that runs Go code, and one such thread must be
+// left.
 var polling, napped atomic.Int32
 
 // enter adds one to a count, unless it is most already, and reports whether it did.
@@ -208,7 +209,7 @@ func (w *waiter) nap() bool {
 		w.awakes--
 		return false
 	}
-	if sys.Runnable() || !enter(&napped, w.c.processors-1) {
+	if sys.Runnable() || !enter(&napped, w.c.naps) {
 		return false
 	}
 	defer napped.Add(-1)

@@ -13,9 +13,20 @@ import (
 // CPUs returns how many processors this process may use: those of its affinity
 // mask, or fewer if a cgroup limits its share.
 func CPUs() float64 {
+	return CPUsWith(0)
+}
+
+// CPUsWith returns how many processors this process and another one may use together, as far as that can be known;
+// with process 0, how many this one may use.
+func CPUsWith(pid int) float64 {
 	n := 1.0
-	var set unix.CPUSet
+	var set, other unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) == nil {
+		if pid != 0 && unix.SchedGetaffinity(pid, &other) == nil {
+			for i := range set {
+				set[i] |= other[i]
+			}
+		}
 		n = float64(set.Count())
 	}
 	if q := cgroupQuota(); q > 0 && q < n {
