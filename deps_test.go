@@ -54,10 +54,8 @@ internal/web
 internal/web/webtest
 internal/web/webtest/job .
 
-internal/record         internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/mailbox internal/monotime internal/sys
-internal/record/replay  internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/record
 internal/driver/duty    internal/monotime
-internal/driver         failure internal/counters internal/driver/duty internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/record internal/sys internal/timeline internal/transport internal/waitgraph
+internal/driver         failure internal/counters internal/driver/duty internal/engine internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/interleave internal/mailbox internal/mem internal/monotime internal/sys internal/timeline internal/transport internal/waitgraph
 internal/sharedmem      failure internal/driver internal/mem internal/sys internal/transport
 internal/bootstrap      failure
 internal/hostlist
@@ -80,7 +78,7 @@ internal/sim            failure internal/monotime internal/sim/fabric internal/s
 internal/sim/proc       internal/sim internal/sys internal/transport
 internal/sim/job        failure internal/amt internal/bootstrap internal/driver internal/engine internal/engine/wire internal/fault internal/join internal/sim internal/sim/proc internal/sys internal/timeline internal/timeline/traceevent internal/transport/pipe
 
-internal/join           failure internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/link internal/handshake internal/launch internal/record internal/sharedmem internal/sys internal/timeline internal/transport internal/transport/eth internal/transport/faulty internal/transport/shm internal/transport/tcp internal/transport/udp internal/waitgraph
+internal/join           failure internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/counters/directory internal/doorbell internal/driver internal/engine internal/engine/link internal/handshake internal/launch internal/sharedmem internal/sys internal/timeline internal/transport internal/transport/eth internal/transport/faulty internal/transport/shm internal/transport/tcp internal/transport/udp internal/waitgraph
 .                       failure internal/amt internal/bootstrap internal/bootstrap/environment internal/counters internal/doorbell internal/driver internal/engine internal/engine/coord internal/engine/msg internal/engine/rma internal/engine/wire internal/fault internal/hostbarrier internal/inbox internal/inside internal/join internal/mailbox internal/mem internal/sharedmem internal/sim/job internal/timeline internal/transport internal/transport/faulty internal/transport/pipe internal/waitgraph
 
 internal/agreement

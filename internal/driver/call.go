@@ -12,7 +12,6 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/monotime"
-	"weft/internal/record"
 )
 
 // A Call is one operation of one goroutine: the engine's part, and what the
@@ -223,7 +222,7 @@ func (n *Node) begin(c *Call) {
 		c.RMA.Done = true
 		c.RMA.Err = failure.ErrClosed
 	} else {
-		n.eng.Access(&c.RMA)
+		n.eng.RMA.Start(&c.RMA)
 		n.flush(n.clock())
 	}
 	if c.RMA.Done {
@@ -279,9 +278,9 @@ func (c *Call) acts() bool { return c.RMA.Kind != rma.Attach && c.RMA.Kind != rm
 func (n *Node) cancel(c *Call) (unknown bool) {
 	switch c.is {
 	case message:
-		n.eng.Do(record.Input{Do: record.Cancel, Ref: record.Ref{Port: c.port, Msg: &c.Msg}})
+		n.eng.Cancel(c.port, &c.Msg)
 	case coordination:
-		n.eng.Do(record.Input{Do: record.CancelSync, Ref: record.Ref{Sync: &c.Sync}})
+		n.eng.Coord.Cancel(&c.Sync)
 	default:
 		unknown = n.eng.CancelAccess(&c.RMA)
 	}

@@ -12,7 +12,6 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
-	"weft/internal/record"
 )
 
 // A node ends in steps, so that any goroutine may go on using it meanwhile, and
@@ -83,7 +82,7 @@ func (n *Node) Drain(ctx context.Context, patience time.Duration) []msg.Backlog 
 	if n.life.closed {
 		return nil
 	}
-	n.eng.Do(record.Input{Do: record.Drain})
+	n.eng.Msg.Drain()
 	n.flush(n.clock())
 	end := n.now().Add(patience)
 	least := math.MaxInt
@@ -142,7 +141,7 @@ func (n *Node) Close(patience time.Duration, failed string) {
 		n.mu.Unlock()
 		return
 	}
-	n.eng.Do(record.Input{Do: record.Leave, Name: failed})
+	n.eng.Leave(failed)
 	end := n.now().Add(patience)
 	n.progress()
 	for round := 0; !n.eng.Idle() && n.now() < end; round++ {
@@ -168,12 +167,11 @@ func (n *Node) Crash() {
 // given up.
 func (n *Node) stop() {
 	for _, rank := range slices.Sorted(maps.Keys(n.peers.byRank)) { // on a host, nothing is left to chance
-		n.eng.Do(record.Input{Do: record.Down, Rank: rank, Cause: failure.ErrClosed})
+		n.eng.Down(rank, failure.ErrClosed, false)
 	}
 	n.markGone()
 	n.complete()
 	n.life.closed = true // what the engine still has is never looked at again
-	n.eng.End()
 	if n.cfg.Host != nil {
 		n.mu.Unlock()
 		return

@@ -17,7 +17,7 @@ func (n *Node) Object(cfg coord.Config) (*coord.Object, error) {
 		return nil, failure.ErrClosed
 	}
 	now := n.now()
-	o, err := n.eng.OpenObject(now, &cfg)
+	o, err := n.eng.Coord.Open(now, cfg)
 	if err == nil && n.timeline != nil {
 		n.timeline.Name(o.ID, cfg.Name)
 	}
@@ -28,7 +28,7 @@ func (n *Node) Object(cfg coord.Config) (*coord.Object, error) {
 // Retake takes a lock that this rank held last, if that needs no message.
 func (n *Node) Retake(o *coord.Object) (epoch uint64, died, ok bool) {
 	n.enter()
-	if !n.eng.Recording() && !n.life.closing.Load() {
+	if !n.life.closing.Load() {
 		epoch, died, ok = o.Retake()
 	}
 	if ok && n.timeline != nil {
@@ -42,7 +42,7 @@ func (n *Node) Retake(o *coord.Object) (epoch uint64, died, ok bool) {
 // has just asked for the lock would otherwise wait until this node looks again.
 func (n *Node) Free(o *coord.Object) (ok bool) {
 	n.enter()
-	if !n.eng.Recording() && !n.life.closing.Load() {
+	if !n.life.closing.Load() {
 		now := n.clock()
 		if n.cfg.Host == nil {
 			var any bool
@@ -97,7 +97,7 @@ func (n *Node) Coordinate(ctx context.Context, o *coord.Object, kind coord.Kind,
 	c.reset()
 	began := n.mark()
 	now := n.clock()
-	n.eng.Coordinate(now, op)
+	n.eng.Coord.Start(now, op)
 	n.flush(now)
 	var err error
 	if !op.Done {

@@ -8,7 +8,6 @@ import (
 	"weft/failure"
 	"weft/internal/engine"
 	"weft/internal/interleave"
-	"weft/internal/record"
 )
 
 // departures is which deaths and departures the driver has shown to goroutines that do not
@@ -50,7 +49,7 @@ func (n *Node) Return() (told []int) {
 	if n.life.closing.Load() {
 		return nil
 	}
-	told = n.eng.Return(n.now())
+	told = n.eng.Return()
 	n.markGone()
 	n.refuse()
 	n.flush(n.clock())
@@ -69,7 +68,7 @@ func (n *Node) Returned(rank int) {
 		return
 	}
 	n.drain()
-	n.eng.Do(record.Input{Do: record.Returned, Now: n.now(), Rank: rank})
+	n.eng.Returned(rank)
 	n.markGone()
 	n.flush(n.clock())
 }

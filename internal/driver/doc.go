@@ -18,7 +18,7 @@
 // out what package duty decides; wait.go, reap.go and park.go wait; serve.go is the service; close.go the end. On a
 // simulated machine (Host) hosted.go takes the place of waiting and of the service.
 //
-// Tested in wait_test.go, serve_test.go and recorded_test.go on a rig of two nodes
+// Tested in wait_test.go and serve_test.go on a rig of two nodes
 // (rig_test.go), in progress_test.go (long messages), and in model_test.go, with the build tag "mutants", in all
 // interleavings of small programs.
 package driver

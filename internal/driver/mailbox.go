@@ -6,7 +6,6 @@ import (
 	"weft/failure"
 	"weft/internal/engine/rma"
 	"weft/internal/mailbox"
-	"weft/internal/record"
 )
 
 // ExposeMailbox makes a mailbox reachable under a name.
@@ -17,7 +16,7 @@ func (n *Node) ExposeMailbox(name string, box *mailbox.Box, bytes []byte, mem ui
 	if n.life.closing.Load() {
 		return nil, failure.ErrClosed
 	}
-	r, err := n.eng.ExposeMailbox(name, box, bytes, mem, stall)
+	r, err := n.eng.RMA.ExposeMailbox(name, box, bytes, mem, stall)
 	n.flush(n.clock())
 	return r, err
 }
@@ -30,7 +29,7 @@ func (n *Node) Room(r *rma.Region) {
 	if n.life.closed {
 		return
 	}
-	n.eng.Do(record.Input{Do: record.Room, Now: n.clock(), Ref: record.Ref{Region: r}})
+	n.eng.Room(n.clock(), r)
 	n.flush(n.clock())
 }
 
@@ -41,7 +40,7 @@ func (n *Node) Knock(rank int, region uint32) {
 	if n.life.closed {
 		return
 	}
-	n.eng.Do(record.Input{Do: record.Knock, Rank: rank, N: int(region)})
+	n.eng.RMA.Knock(rank, region)
 	n.flush(n.clock())
 }
 

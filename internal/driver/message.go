@@ -5,7 +5,6 @@ import (
 
 	"weft/failure"
 	"weft/internal/engine/msg"
-	"weft/internal/record"
 )
 
 // Send sends a message if that takes no waiting, and reports whether it did. It takes none if
@@ -85,7 +84,7 @@ func (n *Node) TryReceive(p *msg.Port, from int, buf []byte) (r Received, ok boo
 	}
 	if len(r.Block.Data()) <= len(buf) {
 		r.N = copy(buf, r.Block.Data())
-		if n.eng.Release(p, r.Block) {
+		if p.Release(r.Block) {
 			n.flush(n.clock())
 		}
 		r.Block = nil
@@ -180,7 +179,6 @@ func (n *Node) receiveCalling(
 	if err != nil {
 		err = n.explain(c, err)
 	}
-	n.eng.Lent(p, &c.Msg)
 	r = Received{c.Msg.From, c.Msg.N, c.Msg.Block}
 	c.Msg.Buf = nil
 	c.Msg.Block = nil
@@ -200,7 +198,7 @@ func (n *Node) Release(p *msg.Port, b *msg.Block, use uint32) {
 	n.turn()
 	n.lock()
 	if !n.life.closed && b.Use() == use {
-		if n.eng.Release(p, b) {
+		if p.Release(b) {
 			n.flush(n.clock())
 		}
 	}
@@ -272,7 +270,7 @@ func (n *Node) ask(p *msg.Port) {
 	if n.life.closed || !p.Unasked() {
 		return
 	}
-	n.eng.Do(record.Input{Do: record.Ask, Ref: record.Ref{Port: p}})
+	p.Ask()
 	n.flush(n.clock())
 }
 
@@ -286,7 +284,7 @@ func (n *Node) Commit(p *msg.Port, to int, b *msg.Block, use uint32, size int) e
 		return nil
 	}
 	if size < len(b.Data()) {
-		n.eng.Do(record.Input{Do: record.Shorten, N: size, Ref: record.Ref{Port: p, Block: b}})
+		b.Shorten(size)
 	}
 	why := p.Closed()
 	if n.life.closing.Load() {
@@ -297,7 +295,7 @@ func (n *Node) Commit(p *msg.Port, to int, b *msg.Block, use uint32, size int) e
 		return why
 	}
 	began := n.markSend()
-	n.eng.Commit(p, to, b)
+	p.Commit(to, b)
 	n.flush(n.clock())
 	if n.timeline != nil {
 		n.noteSent(began, p, to, size)
@@ -320,7 +318,7 @@ func (n *Node) discard(p *msg.Port, to int, b *msg.Block) {
 	if n.life.closed {
 		return
 	}
-	n.eng.Do(record.Input{Do: record.Discard, Rank: to, Ref: record.Ref{Port: p, Block: b}})
+	p.Discard(to, b)
 	n.flush(n.clock())
 }
 
@@ -330,7 +328,7 @@ func (n *Node) give(p *msg.Port, to int, b []byte) bool {
 	if n.life.closing.Load() {
 		return false
 	}
-	return n.eng.Give(p, to, b)
+	return p.Give(to, b)
 }
 
 // next takes a message that has arrived, if there is one and the node is not closing. The lock is held.
@@ -338,7 +336,7 @@ func (n *Node) next(p *msg.Port, from int) (b *msg.Block, sender int) {
 	if n.life.closing.Load() {
 		return nil, 0
 	}
-	return n.eng.Next(p, from)
+	return p.Next(from)
 }
 
 // reserve takes room for a draft, if there is any and the node is not closing. The lock is held.
@@ -346,5 +344,5 @@ func (n *Node) reserve(p *msg.Port, to, size int) *msg.Block {
 	if n.life.closing.Load() {
 		return nil
 	}
-	return n.eng.Reserve(p, to, size)
+	return p.Reserve(to, size)
 }

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"io"
 	"time"
 
 	"weft/internal/counters"
@@ -11,7 +10,6 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
-	"weft/internal/record"
 	"weft/internal/timeline"
 	"weft/internal/transport"
 )
@@ -33,9 +31,6 @@ type Config struct {
 
 	// Wait says how goroutines wait.
 	Wait Waiting
-
-	// Record gets every call that changes the engine, if it is not nil; see package record.
-	Record io.Writer
 
 	// Timeline gets what the node does and when, if it is not nil.
 	Timeline *timeline.Recorder
@@ -63,7 +58,7 @@ type Node struct {
 	transports transportSet
 
 	mu       interleave.Mutex
-	eng      record.Engine
+	eng      *engine.Engine
 	timeline *timeline.Recorder // nil if nothing is noted; see timeline.go
 	stats    stats              // what other processes may read; see counters.go
 
@@ -119,7 +114,7 @@ func New(cfg Config) *Node {
 	if cfg.Host == nil {
 		n.stats.epoch = n.start.UnixNano()
 	}
-	n.eng = record.New(cfg.Record, cfg.Engine)
+	n.eng = engine.New(cfg.Engine)
 	n.eng.RMA.Admit = n.admit
 	return n
 }
@@ -197,7 +192,7 @@ func (n *Node) clock() monotime.Time {
 func (n *Node) Engine(f func(e *engine.Engine)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	f(n.eng.Engine)
+	f(n.eng)
 }
 
 // Counts returns what the transports have counted.

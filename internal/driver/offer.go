@@ -5,7 +5,6 @@ import (
 
 	"weft/failure"
 	"weft/internal/engine/msg"
-	"weft/internal/record"
 )
 
 // Accept takes the next message from a rank, of any length: a short one as a block on loan, a long one as it was
@@ -24,24 +23,23 @@ func (n *Node) Accept(ctx context.Context, p *msg.Port, from int) (*Call, error)
 		c.Free()
 		return nil, err
 	}
-	n.eng.Lent(p, &c.Msg)
 	return c, nil
 }
 
 // Fetch asks the sender of an offered message for its bytes, and waits until
 // they are in c.Msg.Buf; or, when ctx ends first, puts the message back.
 func (n *Node) Fetch(ctx context.Context, c *Call) error {
-	return n.take(ctx, c, record.Fetch)
+	return n.take(ctx, c, c.port.Fetch)
 }
 
 // Fetched says that the caller has read the bytes of an offered message into c.Msg.Buf, and
 // waits until the sender has confirmed that they are good.
 func (n *Node) Fetched(ctx context.Context, c *Call) error {
-	return n.take(ctx, c, record.Fetched)
+	return n.take(ctx, c, c.port.Fetched)
 }
 
 // take begins to take an offered message, and waits for the end. If the node is closed it ends with failure.ErrClosed.
-func (n *Node) take(ctx context.Context, c *Call, how record.Kind) error {
+func (n *Node) take(ctx context.Context, c *Call, begin func(*msg.Op)) error {
 	n.enter()
 	defer n.mu.Unlock()
 	if n.life.closed {
@@ -51,7 +49,7 @@ func (n *Node) take(ctx context.Context, c *Call, how record.Kind) error {
 	c.duty.MakesWay = c.Msg.Offer.Total > run
 	c.reset()
 	c.began = n.mark()
-	n.eng.Do(record.Input{Do: how, Ref: record.Ref{Port: c.port, Msg: &c.Msg}})
+	begin(&c.Msg)
 	n.flush(n.clock())
 	return n.finish(ctx, c)
 }
@@ -64,6 +62,6 @@ func (n *Node) Decline(c *Call) {
 	if n.life.closed {
 		return
 	}
-	n.eng.Do(record.Input{Do: record.Decline, Ref: record.Ref{Port: c.port, Msg: &c.Msg}})
+	c.port.Decline(&c.Msg)
 	n.flush(n.clock())
 }

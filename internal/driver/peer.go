@@ -7,7 +7,6 @@ import (
 	"weft/failure"
 	"weft/internal/engine"
 	"weft/internal/engine/link"
-	"weft/internal/record"
 	"weft/internal/transport"
 )
 
@@ -154,7 +153,7 @@ func (n *Node) Down(rank int, cause error, clean bool) {
 	if !clean && n.eng.Gone(rank) == nil {
 		n.fail(rank, cause.Error())
 	}
-	n.eng.Do(record.Input{Do: record.Down, Rank: rank, Cause: cause, OK: clean})
+	n.eng.Down(rank, cause, clean)
 	n.markGone()
 	n.flush(n.clock())
 }
@@ -169,7 +168,7 @@ func (n *Node) Reach(ctx context.Context, rank int) (*Peer, error) {
 		return nil, failure.ErrClosed
 	}
 	p := n.peer(rank)
-	n.eng.Do(record.Input{Do: record.Want, Rank: rank})
+	n.eng.Want(rank)
 	n.flush(n.clock())
 	ready := p.ready
 	n.mu.Unlock()

@@ -3,7 +3,6 @@ package driver
 import (
 	"weft/failure"
 	"weft/internal/engine/msg"
-	"weft/internal/record"
 )
 
 // Open opens a channel.
@@ -14,7 +13,7 @@ func (n *Node) Open(channel uint16, cfg msg.Config) (*msg.Port, error) {
 	if n.life.closing.Load() {
 		return nil, failure.ErrClosed
 	}
-	p, err := n.eng.Open(channel, cfg)
+	p, err := n.eng.Msg.Open(channel, cfg)
 	if err == nil {
 		n.flush(n.clock())
 	}
@@ -28,9 +27,7 @@ func (n *Node) Revoke(p *msg.Port, to []int, gone int, reason string) {
 	if n.life.closed {
 		return
 	}
-	n.eng.Do(record.Input{
-		Do: record.Revoke, Ranks: to, M: n.cfg.Engine.Rank, Rank: gone, Name: reason, Ref: record.Ref{Port: p},
-	})
+	p.Revoke(to, n.cfg.Engine.Rank, gone, reason)
 	n.flush(n.clock())
 }
 
@@ -42,7 +39,7 @@ func (n *Node) ClosePort(p *msg.Port) {
 	if n.life.closed {
 		return
 	}
-	n.eng.Do(record.Input{Do: record.Close, Ref: record.Ref{Port: p}})
+	p.Close()
 	n.flush(n.clock())
 }
 
@@ -53,7 +50,7 @@ func (n *Node) Thaw(p *msg.Port) error {
 	if n.life.closing.Load() {
 		return failure.ErrClosed
 	}
-	err := n.eng.Thaw(p)
+	err := p.Thaw()
 	n.flush(n.clock())
 	return err
 }
@@ -75,7 +72,7 @@ func (n *Node) Restore(p *msg.Port, state []byte) error {
 	if n.life.closing.Load() {
 		return failure.ErrClosed
 	}
-	err := n.eng.Restore(p, state)
+	_, err := p.Restore(state)
 	n.flush(n.clock())
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"weft/internal/engine/link"
 	"weft/internal/interleave"
 	"weft/internal/monotime"
-	"weft/internal/record"
 	"weft/internal/transport"
 )
 
@@ -111,7 +110,7 @@ func (n *Node) react(now monotime.Time) {
 	}
 	n.markGone()
 	if n.eng.Blocked() {
-		n.eng.Do(record.Input{Do: record.Retry, Now: now})
+		n.eng.Retry()
 		n.sending.paused = false
 	}
 	n.flush(now)
@@ -188,7 +187,7 @@ func (n *Node) flush(now monotime.Time) {
 		}
 	}
 	n.complete()
-	if n.scratch.wanted = n.eng.Wanted(now, n.scratch.wanted[:0]); len(n.scratch.wanted) > 0 {
+	if n.scratch.wanted = n.eng.Wanted(n.scratch.wanted[:0]); len(n.scratch.wanted) > 0 {
 		for _, rank := range n.scratch.wanted {
 			if n.cfg.Host != nil {
 				n.cfg.Host.Later(func() { n.dial(rank) })
@@ -197,7 +196,7 @@ func (n *Node) flush(now monotime.Time) {
 			}
 		}
 	}
-	if n.scratch.wanted = n.eng.Awaited(now, n.scratch.wanted[:0]); len(n.scratch.wanted) > 0 {
+	if n.scratch.wanted = n.eng.Awaited(n.scratch.wanted[:0]); len(n.scratch.wanted) > 0 {
 		n.await(n.scratch.wanted)
 	}
 	if n.cfg.Host != nil {
@@ -210,7 +209,7 @@ func (n *Node) flush(now monotime.Time) {
 // pause puts off what is left to send until other goroutines had their turn. The goroutine on
 // duty goes on as soon as the lock has been free. The lock is held.
 func (n *Node) pause(now monotime.Time) {
-	n.eng.Do(record.Input{Do: record.Pause, Now: now})
+	n.eng.Pause()
 	n.sending.paused = n.eng.Blocked()
 }
 
@@ -229,7 +228,7 @@ func (n *Node) remind(now monotime.Time) {
 // resize tells the engine how long packets may be now.
 func (n *Node) resize(now monotime.Time, t transport.Transport, ranks []int) {
 	for _, rank := range ranks {
-		n.eng.Do(record.Input{Do: record.Resize, Now: now, Rank: rank, N: t.PeerMTU(rank)})
+		n.eng.Resize(now, rank, t.PeerMTU(rank))
 	}
 }
 
@@ -258,15 +257,12 @@ func (n *Node) since(t monotime.Time) {
 // held.
 func (n *Node) complete() {
 	for op := n.eng.Msg.Finished(); op != nil; op = n.eng.Msg.Finished() {
-		n.eng.Finished(record.Ref{Msg: op})
 		op.Owner.(*Call).end(n)
 	}
 	for op := n.eng.RMA.Finished(); op != nil; op = n.eng.RMA.Finished() {
-		n.eng.Finished(record.Ref{RMA: op})
 		op.Owner.(*Call).end(n)
 	}
 	for op := n.eng.Coord.Finished(); op != nil; op = n.eng.Coord.Finished() {
-		n.eng.Finished(record.Ref{Sync: op})
 		op.Owner.(*Call).end(n)
 	}
 }

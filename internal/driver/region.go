@@ -3,7 +3,6 @@ package driver
 import (
 	"weft/failure"
 	"weft/internal/engine/rma"
-	"weft/internal/record"
 	"weft/internal/timeline"
 	"weft/internal/transport"
 )
@@ -20,7 +19,7 @@ func (n *Node) Expose(
 	if n.life.closing.Load() {
 		return nil, failure.ErrClosed
 	}
-	r, err := n.eng.Expose(name, bytes, mem, readOnly, guard, ranks)
+	r, err := n.eng.RMA.Expose(name, bytes, mem, readOnly, guard, ranks)
 	n.flush(n.clock())
 	return r, err
 }
@@ -56,7 +55,7 @@ func (n *Node) Withdraw(r *rma.Region) {
 	if n.life.closed {
 		return
 	}
-	n.eng.Do(record.Input{Do: record.Withdraw, Now: n.clock(), Ref: record.Ref{Region: r}})
+	n.eng.Withdraw(n.clock(), r)
 	n.flush(n.clock())
 }
 
@@ -67,7 +66,7 @@ func (n *Node) Put(op *rma.Op) error {
 	if n.life.closing.Load() {
 		return failure.ErrClosed
 	}
-	err := n.eng.Put(op)
+	err := n.eng.RMA.Put(op)
 	n.flush(n.clock())
 	if n.timeline != nil && err == nil {
 		n.noteMoment(timeline.Put, 0, op.Peer, len(op.Buf))

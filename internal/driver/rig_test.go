@@ -2,7 +2,6 @@ package driver
 
 import (
 	"context"
-	"io"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -56,8 +55,8 @@ func (p *countedPipe) Poll(dst []transport.In) int {
 	return p.Transport.Poll(dst)
 }
 
-// newRig starts both nodes. What node 0 does is recorded to w, unless it is nil.
-func newRig(t *testing.T, wait Waiting, w io.Writer) *rig {
+// newRig starts both nodes.
+func newRig(t *testing.T, wait Waiting) *rig {
 	r := &rig{T: t}
 	network := pipe.NewNetwork()
 	for i := range r.nodes {
@@ -69,9 +68,6 @@ func newRig(t *testing.T, wait Waiting, w io.Writer) *rig {
 			},
 			Wait:  wait,
 			Route: func(int) (Route, error) { return Route{Transport: r.pipes[i]}, nil },
-		}
-		if i == 0 {
-			cfg.Record = w
 		}
 		n := New(cfg)
 		r.nodes[i] = n

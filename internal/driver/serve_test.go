@@ -13,7 +13,7 @@ import (
 // A node at which no goroutine waits answers all the same: its service sleeps on the
 // doorbell, which an urgent packet rings.
 func TestServiceAnswers(t *testing.T) {
-	r := newRig(t, Waiting{}, nil)
+	r := newRig(t, Waiting{})
 	want := []byte("in the memory of rank 1")
 	region, err := r.nodes[1].Expose("region", want, 0, false, 0, nil)
 	if err != nil {
@@ -30,7 +30,7 @@ func TestServiceAnswers(t *testing.T) {
 // While no goroutine waits, a message does not ring the doorbell: it is there when the
 // program looks for it.
 func TestMessagesDoNotWakeService(t *testing.T) {
-	r := newRig(t, Waiting{}, nil)
+	r := newRig(t, Waiting{})
 	r.untilServed(1, transport.Idle)
 	before := r.bells[1].sleeps[transport.Idle].Load()
 	r.send(0, "not urgent")
@@ -57,7 +57,7 @@ func TestMessagesDoNotWakeService(t *testing.T) {
 // Close ends what waits, wherever it does, and the service; afterwards nothing touches the
 // transports, and every operation fails with ErrClosed.
 func TestCloseEndsAll(t *testing.T) {
-	r := newRig(t, Waiting{}, nil)
+	r := newRig(t, Waiting{})
 	n := r.nodes[1]
 	done := []<-chan result{r.receive(t.Context(), 1, r.ports[1])}
 	r.untilParked(1, 1)
@@ -94,7 +94,7 @@ func TestCloseEndsAll(t *testing.T) {
 
 // Quit refuses what is new, and lets what is under way go on until Close.
 func TestQuitRefusesWhatIsNew(t *testing.T) {
-	r := newRig(t, Waiting{}, nil)
+	r := newRig(t, Waiting{})
 	done := r.receive(t.Context(), 1, r.ports[1])
 	r.untilParked(1, 1)
 	r.nodes[1].Quit()

@@ -1,19 +1,16 @@
 package driver
 
 import (
-	"bytes"
 	"testing"
 	"time"
 
 	"weft/internal/engine/msg"
-	"weft/internal/record"
-	"weft/internal/record/replay"
 )
 
 // TestStraightEnds: messages that have arrived are taken the short way, and all else has its turn after so many of
 // them. They are counted as any.
 func TestStraightEnds(t *testing.T) {
-	r := newRig(t, Waiting{Budget: time.Minute}, nil)
+	r := newRig(t, Waiting{Budget: time.Minute})
 	buf := make([]byte, 8)
 	most := 0
 	for i := range 5 * inARow {
@@ -46,33 +43,4 @@ func TestStraightEnds(t *testing.T) {
 		}
 		return true
 	})
-}
-
-// TestStraightReplays: what was taken the short way is in a recording, with what was on loan, and a replay takes it so.
-func TestStraightReplays(t *testing.T) {
-	var tape bytes.Buffer
-	r := newRig(t, Waiting{Budget: time.Minute}, &tape)
-	n := r.nodes[0]
-	bufs := [][]byte{nil, make([]byte, 8)}
-	for i := range 3 * inARow { // the sender asks for acknowledgements
-		r.send(1, "message")
-		got, _, err := n.Receive(t.Context(), r.ports[0], msg.Any, bufs[i%2])
-		if err != nil || got.N != 7 || (got.Block == nil) != (i%2 == 1) {
-			t.Fatalf("%+v, %v", got, err)
-		}
-		if got.Block != nil {
-			n.Release(r.ports[0], got.Block, got.Block.Use())
-		}
-	}
-	n.ClosePort(r.ports[0])
-	n.Close(0, "")
-	straight := 0
-	got, err := replay.Play(&tape, func(in record.Input) {
-		if in.Do == "straight" {
-			straight++
-		}
-	})
-	if err != nil || got.States == 0 || straight < inARow {
-		t.Errorf("replay: %d inputs, %d of the short way, %d states compared: %v", got.Inputs, straight, got.States, err)
-	}
 }

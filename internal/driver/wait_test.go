@@ -14,7 +14,7 @@ const long = 2 * patienceOfTests
 
 // A goroutine whose budget is not spent polls for its message, and does not sleep.
 func TestReaperDoesNotSleep(t *testing.T) {
-	r := newRig(t, Waiting{Budget: long, InProcess: true}, nil)
+	r := newRig(t, Waiting{Budget: long, InProcess: true})
 	done := r.receive(t.Context(), 1, r.ports[1])
 	r.until("it polls", func() bool { return r.look(1, func(n *Node) bool { return n.duty.Poller() != nil }) })
 	r.send(0, "first")
@@ -26,7 +26,7 @@ func TestReaperDoesNotSleep(t *testing.T) {
 
 // While one goroutine polls, a second one that waits parks, and the polling goroutine wakes it.
 func TestReaperWakesOthers(t *testing.T) {
-	r := newRig(t, Waiting{Budget: long, InProcess: true}, nil)
+	r := newRig(t, Waiting{Budget: long, InProcess: true})
 	here := r.open(1, 2)
 	there := r.open(0, 2)
 	first := r.receive(t.Context(), 1, r.ports[1])
@@ -42,7 +42,7 @@ func TestReaperWakesOthers(t *testing.T) {
 // A goroutine that polls for the end of a long message makes way for one that waits for a short one: that polls
 // itself, and is not woken by the other. A second long one parks, as behind any reaper.
 func TestLongWaitMakesWay(t *testing.T) {
-	r := newRig(t, Waiting{Budget: long, InProcess: true}, nil)
+	r := newRig(t, Waiting{Budget: long, InProcess: true})
 	sent := make(chan error, 2)
 	send := func() {
 		c := NewCall()
@@ -85,7 +85,7 @@ func TestLongWaitMakesWay(t *testing.T) {
 
 // Without a budget a goroutine sleeps on the doorbell at once, and a packet wakes it.
 func TestSleeperIsWoken(t *testing.T) {
-	r := newRig(t, Waiting{}, nil)
+	r := newRig(t, Waiting{})
 	for _, text := range []string{"first", "second", "third"} {
 		done := r.receive(t.Context(), 1, r.ports[1])
 		r.untilParked(1, 1)
@@ -101,7 +101,7 @@ func TestSleeperIsWoken(t *testing.T) {
 // has its own message, the service sleeps in its place. Each of them may be that goroutine: one that sees another
 // begin to poll leaves the doorbell to it.
 func TestParkedAreWoken(t *testing.T) {
-	r := newRig(t, Waiting{}, nil)
+	r := newRig(t, Waiting{})
 	first := r.receive(t.Context(), 1, r.ports[1])
 	r.untilParked(1, 1)
 	var done [3]<-chan result
@@ -124,7 +124,7 @@ func TestParkedAreWoken(t *testing.T) {
 // The end of a context wakes the goroutine that sleeps on the doorbell, and a parked
 // goroutine; nothing is lost by it.
 func TestContextEndsSleep(t *testing.T) {
-	r := newRig(t, Waiting{}, nil)
+	r := newRig(t, Waiting{})
 	other := r.open(1, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := []<-chan result{r.receive(ctx, 1, r.ports[1])}
@@ -144,7 +144,7 @@ func TestContextEndsSleep(t *testing.T) {
 
 // When a peer is gone, a receive that waits for it ends with a PeerError.
 func TestDownEndsWait(t *testing.T) {
-	r := newRig(t, Waiting{}, nil)
+	r := newRig(t, Waiting{})
 	done := make(chan error, 1)
 	go func() {
 		_, _, err := r.nodes[1].Receive(t.Context(), r.ports[1], 0, nil)

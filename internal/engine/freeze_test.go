@@ -13,7 +13,7 @@ func (s *scenario) freeze(rank int) {
 	switch s.d.Cmd {
 	case "freeze":
 		op := &msg.Op{Kind: msg.Freeze, Peer: msg.Any}
-		if s.engines[rank].Freeze(p, op); op.State == msg.Done {
+		if s.engines[rank].Start(p, op); op.State == msg.Done {
 			s.result(rank, op)
 		} else {
 			s.say("  rank %d waits", rank)

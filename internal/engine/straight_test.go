@@ -340,10 +340,21 @@ func (w *twins) check(states bool) error {
 	}; counted(0) != counted(1) {
 		return errors.New("they have counted differently")
 	}
-	if states && w.ranks[0].Fingerprint() != w.ranks[1].Fingerprint() {
-		return errors.New("they are in different states")
+	if states && w.state(0) != w.state(1) {
+		return fmt.Errorf("they are in different states: %s\n%s", w.state(0), w.state(1))
 	}
 	return nil
+}
+
+// state tells what a twin keeps, has counted and has still to do.
+func (w *twins) state(i int) string {
+	e := w.ranks[i]
+	s := fmt.Sprint(e.Stats(), e.Unfinished(), e.Msg.Waiting(), e.Msg.Backlog())
+	for _, p := range w.ports[i] {
+		bytes, limit := p.Occupancy()
+		s += fmt.Sprint(" ", bytes, limit)
+	}
+	return s
 }
 
 // run plays a seed, and returns how many messages were taken straight.

@@ -51,8 +51,6 @@ var Variables = []Variable{
 	{EnvAMT, "the receive rings of each rank: a file that weftlab amt advise has written, or auto; set by weft run -amt"},
 	{directory.Env, "the directory in which ranks keep their pages of counters, for weft top; off: no pages; empty: " +
 		"/dev/shm, or the directory for temporary files"},
-	{EnvRecord, "a file, with the rank appended, into which the inputs of each rank's engine are recorded; see weft " +
-		"sim replay"},
 }
 
 // Variables of the environment that only package join reads.
@@ -70,6 +68,5 @@ const (
 	EnvTrace    = "WEFT_TRACE"
 	EnvCount    = "WEFT_COUNT" // makes a rank report what it has sent, for the page of weft run -http
 	EnvTimeline = "WEFT_TIMELINE"
-	EnvRecord   = "WEFT_RECORD"
 	EnvAMT      = "WEFT_AMT"
 )

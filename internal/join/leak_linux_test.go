@@ -53,7 +53,6 @@ func TestFailureLeavesNothing(t *testing.T) {
 		"spin":                  {env: []string{EnvSpin, "soon"}, want: EnvSpin},
 		"faults":                {env: []string{EnvFaults, "lose=all"}, want: EnvFaults},
 		"restart":               {env: []string{"WEFT_RESTART", "often"}, want: "WEFT_RESTART"},
-		"recording":             {env: []string{EnvRecord, missing}, want: EnvRecord},
 		"trace":                 {env: []string{EnvTrace, missing}, want: EnvTrace},
 		"timeline":              {env: []string{EnvTimeline, "1"}, want: EnvTimeline},
 		"rings":                 {env: []string{EnvAMT, missing}, want: EnvAMT},
@@ -78,7 +77,6 @@ func TestFailureLeavesNothing(t *testing.T) {
 				c.local = 2
 			}
 			if c.put != nil { // all that can be open by then is
-				t.Setenv(EnvRecord, filepath.Join(t.TempDir(), "record"))
 				t.Setenv(EnvTrace, filepath.Join(t.TempDir(), "trace"))
 			}
 			waittest.Flat(t, func() {
@@ -95,7 +93,6 @@ func TestFailureLeavesNothing(t *testing.T) {
 // A rank that has joined and leaves leaves nothing behind but its page of counters, which its program may still use.
 func TestCloseLeavesNothing(t *testing.T) {
 	t.Setenv("WEFT_COUNTERS", "off")
-	t.Setenv(EnvRecord, filepath.Join(t.TempDir(), "record"))
 	t.Setenv(EnvTrace, filepath.Join(t.TempDir(), "trace"))
 	for _, transport := range []string{Auto, "shm", "udp", "tcp"} {
 		t.Run(transport, func(t *testing.T) {

@@ -22,7 +22,6 @@ import (
 	"weft/internal/engine"
 	"weft/internal/engine/link"
 	"weft/internal/handshake"
-	"weft/internal/record"
 	"weft/internal/sharedmem"
 	"weft/internal/timeline"
 	"weft/internal/transport"
@@ -57,7 +56,6 @@ type Member struct {
 
 	handOver func() error // sends the timeline to the launcher, once; nil if there is none to send
 
-	record   *record.File    // takes a recording of the engine's inputs; may be nil
 	page     *directory.File // the counters that other processes can read; may be nil
 	card     Card
 	bell     transport.Doorbell
@@ -159,9 +157,6 @@ func (m *Member) NewNode(random func() uint64, c driver.Config) {
 	}
 	if m.page != nil {
 		c.Engine.Counters = m.page.Page
-	}
-	if m.record != nil {
-		c.Record = m.record
 	}
 	c.Await = m.Source.Await
 	c.Timeline = m.Timeline

@@ -18,13 +18,12 @@ import (
 	"weft/internal/counters/directory"
 	"weft/internal/engine"
 	"weft/internal/launch"
-	"weft/internal/record"
 	"weft/internal/timeline"
 )
 
 // obey does what the environment says of this process, besides Settings: what is to be recorded of it.
 func (m *Member) obey() error {
-	for _, f := range []func() error{m.countStarts, m.startRecording, m.startTrace, m.startTimeline, m.loadAMT} {
+	for _, f := range []func() error{m.countStarts, m.startTrace, m.startTimeline, m.loadAMT} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -50,21 +49,6 @@ func about(variable string, err error) error {
 	if err != nil {
 		return fmt.Errorf("weft: %s: %w", variable, err)
 	}
-	return nil
-}
-
-// startRecording makes the process record the inputs of its engine.
-func (m *Member) startRecording() error {
-	name := os.Getenv(EnvRecord)
-	if name == "" {
-		return nil
-	}
-	f, err := record.Create(fmt.Sprintf("%s.%d", name, m.Job.Rank))
-	if err != nil {
-		return about(EnvRecord, err)
-	}
-	m.record = f
-	m.undo.add(func() error { return about(EnvRecord, f.Close()) })
 	return nil
 }
 

@@ -2,7 +2,6 @@ package coord
 
 import (
 	"fmt"
-	"hash"
 	"slices"
 )
 
@@ -180,35 +179,4 @@ func (l *Layer) Unfinished() (lines []string) {
 		}
 	}
 	return lines
-}
-
-// Fingerprint writes what decides what the layer will do next.
-func (l *Layer) Fingerprint(h hash.Hash) {
-	fmt.Fprintln(h, l.Stats, sorted(l.gone), len(l.early), len(l.closed), l.floor, len(l.timers),
-		!l.done.Empty())
-	for _, s := range l.States() {
-		fmt.Fprintln(h, s)
-	}
-	for _, id := range sorted(l.objects) {
-		switch u := l.objects[id].participant.(type) {
-		case *queueLock:
-			fmt.Fprintln(h, u.state, u.serial, u.next, u.nextSerial, u.generation, u.epoch, u.passedTo, u.holderDied, u.try)
-		case *permits:
-			fmt.Fprintln(h, u.serial, u.holds, u.waiting, len(u.givenUp))
-		case *barrier:
-			fmt.Fprintln(h, u.missing, u.limit, u.brokenTold)
-		}
-	}
-	for _, id := range sorted(l.homes) {
-		switch u := l.homes[id].(type) {
-		case *lockHome:
-			fmt.Fprintln(h, u.hasToken, u.remade, u.epoch, u.holderDied, u.generation, u.lastSent, u.queue, u.tries,
-				u.repair != nil)
-		case *permitHome:
-			fmt.Fprintln(h, u.available, u.waiting, u.granted, u.epoch, u.holderDied, u.fencing)
-		}
-	}
-	for _, id := range sorted(l.fences) {
-		fmt.Fprintln(h, l.fences[id].guards, l.fences[id].epoch, len(l.fences[id].missing))
-	}
 }

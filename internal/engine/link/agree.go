@@ -26,7 +26,7 @@ type Agreement struct {
 }
 
 // Agrees sets what this process needs to agree on keys with its peers. Without it, a process greets, and has the keys
-// of the job alone: that is how recordings are played.
+// of the job alone.
 func (s *Self) Agrees(a Agreement) {
 	if s.agreement = a; a.Share == nil {
 		s.agreement.Share = make([]byte, wire.ShareSize)

@@ -1,7 +1,5 @@
 package link
 
-import "fmt"
-
 // A replayWindow remembers which of the last packets have been seen: the last 1,024, or
 // the last 64 while the peer is silent. It has more bits than it answers for: words are
 // cleared whole as counters grow, and none of them may hold a counter that still counts.
@@ -77,12 +75,4 @@ func (w *replayWindow) shorten() {
 		}
 	}
 	w.seen = nil
-}
-
-// String returns the whole state.
-func (w *replayWindow) String() string {
-	if w.seen == nil {
-		return fmt.Sprint(w.top, w.floor, w.recent)
-	}
-	return fmt.Sprint(w.top, w.floor, *w.seen)
 }

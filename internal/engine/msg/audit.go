@@ -1,9 +1,6 @@
 package msg
 
-import (
-	"fmt"
-	"io"
-)
+import "fmt"
 
 // Occupancy returns the bytes of the receive buffer that hold messages which
 // have arrived and have not been received, counted one by one, and the buffer's
@@ -97,24 +94,6 @@ func (l *Layer) Waiting() (lines []string) {
 		}
 	}
 	return lines
-}
-
-// Fingerprint writes the state of the layer.
-func (l *Layer) Fingerprint(w io.Writer) {
-	fmt.Fprintln(w, l.Stats, l.early, l.token, len(l.gone), len(l.waiting), l.sends.Len(), l.fetching.Len(),
-		len(l.keeping), l.done.Len(), len(l.closed), l.rests)
-	for _, channel := range sortedKeys(l.ports) {
-		p := l.ports[channel]
-		fmt.Fprintln(w, channel, p.cfg, p.open, len(p.starved), p.send.used, p.recv.used, p.send.limit, p.recv.limit,
-			p.promised, len(p.owed),
-			p.posted.Len(), p.awaiting.Len(), p.freezing.frozen, p.freezing.number, len(p.freezing.fenced))
-		for _, rank := range sortedKeys(p.pairs) {
-			d := p.pairs[rank]
-			fmt.Fprintln(w, rank, d.base, d.sent, d.next, d.queued, d.inFlight, d.credit, d.asked, d.urged, d.askBytes,
-				d.flow, d.refusedAt, d.backoff, d.resendAt, d.waiting.Len(), len(d.flushes), d.expected, d.told, d.total, d.got,
-				d.standing, d.room, p.freezing.fenced[rank])
-		}
-	}
 }
 
 // Loaned returns how many bytes of the receive buffer the program has on loan, and the

@@ -1,9 +1,6 @@
 package rma
 
-import (
-	"fmt"
-	"io"
-)
+import "fmt"
 
 // Unfinished says what the layer still has to do, a line each. An ATTACH of a peer that waits
 // for a region of this rank does not count: it is an operation of the peer.
@@ -42,14 +39,5 @@ func (op *Op) String() string {
 		return "wait for a mailbox"
 	default:
 		return "FLUSH"
-	}
-}
-
-// Fingerprint writes the state of the layer.
-func (l *Layer) Fingerprint(w io.Writer) {
-	fmt.Fprintln(w, l.Stats, len(l.regions), l.region, l.attachCount, len(l.gone), l.ops.uses, l.ops.free)
-	for _, rank := range l.ranks() {
-		p := l.peers[rank]
-		fmt.Fprintln(w, rank, p.outstanding, p.failedPush, p.failedPut, !p.waiting.Empty())
 	}
 }

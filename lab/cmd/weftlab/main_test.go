@@ -118,7 +118,6 @@ func TestMistakes(t *testing.T) {
 		{"sim map -n 8 -fail s9:1", `there is no switch "s9"`},
 		{"sim map -n 8 -fail 99", "the network has 8 links"},
 		{"sim map -n 8 x", "one argument too many"},
-		{"sim replay", "which recording?"},
 		{"amt advice", `did you mean "advise"?`},
 		{"amt advise", "which trace?"},
 		{"amt advise no-such-trace", "no such file"},
@@ -136,7 +135,7 @@ func TestMistakes(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for _, args := range []string{"help", "perf -h", "targets -h", "compare -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "perf flow -h",
-		"sim -h", "sim paper -h", "sim map -h", "sim replay -h", "lab -h", "stress -h", "amt -h", "amt advise -h",
+		"sim -h", "sim paper -h", "sim map -h", "lab -h", "stress -h", "amt -h", "amt advise -h",
 		"amt table -h", "amt chart -h"} {
 		_, stderr, status := weftlab(t, strings.Fields(args)...)
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {

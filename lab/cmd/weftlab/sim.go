@@ -57,7 +57,7 @@ func simCommand() *ffcli.Command {
 		Name: "sim", ShortUsage: "weftlab sim [FLAGS]",
 		ShortHelp: "run random tests, and models, in virtual time",
 		LongHelp:  simHelp, FlagSet: fs, Subcommands: []*ffcli.Command{simPaperCommand(), simBarrierCommand(),
-			simMapCommand(), simCongestionCommand(), simHotspotCommand(), simReplayCommand()},
+			simMapCommand(), simCongestionCommand(), simHotspotCommand()},
 		Exec: func(ctx context.Context, args []string) error {
 			ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 			defer stop()

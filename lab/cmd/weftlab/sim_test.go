@@ -94,26 +94,3 @@ func TestSimMap(t *testing.T) {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 }
-
-// TestRecordAndReplay records a real run of two processes, over both transports,
-// and plays what went into each engine.
-func TestRecordAndReplay(t *testing.T) {
-	for _, transport := range []string{"shm", "udp"} {
-		t.Setenv("WEFT_RECORD", filepath.Join(t.TempDir(), "tape"))
-		name := os.Getenv("WEFT_RECORD")
-		if _, stderr, status := runWeft(t, "run", "-n", "2", "-transport", transport,
-			program(t, "weft/examples/nas/is"), "-class", "S"); status != 0 {
-			t.Fatal(stderr)
-		}
-		for _, rank := range []string{".0", ".1"} {
-			out, stderr, status := weftlab(t, "sim", "replay", name+rank)
-			if status != 0 || !strings.Contains(out, "all as recorded") {
-				t.Errorf("%s, rank %s: status %d: %s%s", transport, rank, status, out, stderr)
-			}
-		}
-		out, _, _ := weftlab(t, "sim", "replay", "-log", name+".0")
-		if strings.Count(out, "recv") < 10 {
-			t.Errorf("%.300s", out)
-		}
-	}
-}
