@@ -33,14 +33,14 @@ type Config struct {
 	// value means that calls never poll.
 	Spin time.Duration
 
-	// Nap is the longest time for which a call that has polled in vain sleeps on the doorbell's futex
-	// before it sleeps in Go's netpoller, on connections through shared memory. A futex wakes the call
-	// in half the time, but the call holds a thread meanwhile. The number of goroutines that nap at the
-	// same time is at most GOMAXPROCS less one. No goroutine naps while other goroutines could run, and a goroutine whose naps have been in vain naps seldom. The end of the peer's process
-	// ends a nap only when this time is over. Zero means 5 milliseconds, and a negative value that calls
-	// never nap. Naps should be longer than a tick of the
-	// kernel's clock, 4 milliseconds on many systems: for a shorter nap the kernel sets a timer, which on
-	// a virtual machine can take longer than the wake-up.
+	// Nap is the longest time for which a call that has polled in vain sleeps on the doorbell's futex before it
+	// sleeps in Go's netpoller, on connections through shared memory. A futex wakes the call in half the time, but
+	// the call holds a thread meanwhile. The number of goroutines that nap at the same time is at most GOMAXPROCS
+	// less one. No goroutine naps while other goroutines could run, and a goroutine whose naps have been in vain
+	// naps seldom. The end of the peer's process ends a nap only when this time is over. Zero means 5
+	// milliseconds, and a negative value that calls never nap. Naps should be longer than a tick of the kernel's
+	// clock, 4 milliseconds on many systems: for a shorter nap the kernel sets a timer, which on a virtual machine
+	// can take longer than the wake-up.
 	Nap time.Duration
 
 	// Buffer is the greatest number of bytes that each direction of a connection holds: a power of two
