@@ -75,6 +75,7 @@ type Roster struct {
 
 	streak  int
 	stopped monotime.Time // when a waiter last ended its wait while it polled
+	glanced bool          // a goroutine has glanced since, in the streak
 }
 
 // lull is how soon a waiter of a streak polls again. It is about what the wake-up of a thread takes: a packet for a
@@ -109,21 +110,29 @@ func (r *Roster) Begin(w *Waiter, now monotime.Time) Action {
 	}
 	w.State = Polling
 	if r.CountsStreak() && r.sleeper == nil {
-		if now.Sub(r.stopped) > lull {
+		if now.Sub(r.stopped) > lull && !r.glanced {
 			r.streak = 0
 		} else {
 			r.streak++
 		}
+		r.glanced = false
 	}
 	return r.poll(w)
 }
 
 // Glance says that a goroutine looks for a packet while it has the lock, and will not give the lock back before it
-// has one or begins to wait. It reports whether it may do so in place of a Begin and a Left: no other goroutine polls,
-// sleeps or has been woken, so neither event would change the doorbell, or which goroutine is on duty.
+// has one or begins to wait. It reports whether it may do so in place of a Begin and a Left: no other goroutine polls
+// or has been woken, and none sleeps, or the service watches in a streak. So neither event would change the doorbell,
+// or which goroutine is on duty.
 func (r *Roster) Glance() bool {
-	if r.poller != nil || r.asleep > 0 || r.waking > 0 || r.NoPolling || r.closed {
+	if r.poller != nil || r.waking > 0 || r.NoPolling || r.closed {
 		return false
+	}
+	if r.asleep > 0 {
+		if !r.Streak() || r.service != Watching || r.bell != silent {
+			return false
+		}
+		r.glanced = true
 	}
 	r.polls++
 	return true
