@@ -19,7 +19,7 @@ const targetsHelp = `Measures the figures that weft is to reach, each in the sam
 is compared with, and says which targets are reached. Figures are medians of the
 rounds, and a ratio compares figures of the same run. Run by itself it measures the
 targets on one host; in a lab (weftlab lab) those between hosts. docs/PERFORMANCE.md has
-the last results. Five rounds take about two minutes.
+the last results. Five rounds take about nine minutes, half of them for the rows beside*.
 
 EXAMPLES
   weftlab targets
