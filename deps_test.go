@@ -104,6 +104,10 @@ cmd/weft                . etcd internal/agent internal/amt internal/bootstrap in
 
 fabric/internal/ofi
 fabric                  fabric/internal/ofi internal/doorbell internal/handshake internal/join internal/mem internal/sys internal/transport
+fabric/provider
+fabric/provider/internal/stack
+fabric/provider/internal/endpoint internal/doorbell internal/engine internal/engine/link internal/engine/msg internal/match internal/monotime internal/sys internal/transport internal/transport/eth internal/transport/udp
+fabric/provider/core    fabric/provider/internal/endpoint fabric/provider/internal/stack
 prometheus              internal/counters internal/counters/directory
 prometheus/exporter     prometheus
 
@@ -158,7 +162,7 @@ internal/inbox          failure internal/amt internal/driver internal/engine/rma
 
 // only lists packages from outside that few packages may import.
 var only = map[string][]string{
-	"unsafe":                {"fabric/internal/ofi", "internal/mem", "internal/ring", "internal/sys", "internal/weak"},
+	"unsafe":                {"fabric/internal/ofi", "fabric/provider/core", "internal/mem", "internal/ring", "internal/sys", "internal/weak"},
 	"golang.org/x/sys/cpu":  {"internal/checksum"},
 	"golang.org/x/sys/unix": {"internal/sys"},
 	// signals, exit statuses, limits

@@ -43,6 +43,13 @@ func NewQueues[M, R any](sources int) *Queues[M, R] {
 	return &Queues[M, R]{sources: make([]source[M, R], sources)}
 }
 
+// Grow makes room for sources up to a number, if there is less.
+func (q *Queues[M, R]) Grow(sources int) {
+	for len(q.sources) < sources {
+		q.sources = append(q.sources, source[M, R]{})
+	}
+}
+
 // A Ticket identifies a posted receive, for Cancel.
 type Ticket[R any] struct {
 	e     *entry[R]

@@ -1,0 +1,9 @@
+module weft/fabric/provider
+
+go 1.26.0
+
+replace weft => ../..
+
+require weft v0.0.0
+
+require golang.org/x/sys v0.49.0 // indirect

@@ -1,0 +1,120 @@
+package endpoint
+
+import "weft/internal/engine/msg"
+
+// eager is the longest message in bytes that leaves at once, and needs no buffer of the program any more.
+const eager = msg.MaxEager - headSize
+
+// A Send is a message that is to be sent. The endpoint borrows Body until it tells of the end, or, of a message up to
+// EagerSize, until the call returns.
+type Send struct {
+	Kind      Kind
+	Completes bool // its end is told
+	HasData   bool
+	To        uint64 // fi_addr_t
+	Tag, Data uint64
+	Body      []byte
+	Context   uintptr
+}
+
+// EagerSize is the longest message in bytes that is copied before Send returns.
+const EagerSize = eager
+
+// An outgoing is a long message that is being sent.
+type outgoing struct {
+	op        msg.Op
+	completes bool
+	entry     Entry
+	next      *outgoing // the next spare one
+}
+
+// spare are objects that are not in use.
+type spare struct {
+	out *outgoing
+	in  *incoming
+	rec *receive
+}
+
+// Send sends a message. ErrAgain says that there is no room now.
+func (e *Endpoint) Send(s *Send) Errno {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := e.at(s.To)
+	switch {
+	case p == nil || e.closed:
+		return ErrInvalid
+	case len(s.Body) > maxMessage:
+		return ErrTooLong
+	case e.eng.Gone(p.id) != nil:
+		return ErrUnreachable
+	}
+	h := header{kind: s.Kind, hasData: s.HasData, tag: s.Tag, data: s.Data, length: uint64(len(s.Body))}
+	short := s.Body
+	if len(short) > eager {
+		h.form = apart
+		short = nil
+	}
+	b := e.reserve(p.id, headSize+len(short))
+	if b == nil {
+		return ErrAgain
+	}
+	h.put(b.Data())
+	copy(b.Data()[headSize:], short)
+	e.short.Commit(p.id, b)
+	entry := Entry{Context: s.Context, Flags: flagSend | kindFlag(s.Kind), Source: NotAvailable}
+	if h.form == apart {
+		e.sendLong(p, s, entry)
+	} else if s.Completes {
+		e.sent.put(&entry)
+	}
+	e.flush(e.now())
+	return ErrNone
+}
+
+// reserve returns room for a short message, or nil. If there is none it looks for acknowledgements, and asks for them.
+func (e *Endpoint) reserve(id, n int) *msg.Block {
+	b := e.short.Reserve(id, n)
+	if b == nil {
+		e.progress(protocol)
+		if b = e.short.Reserve(id, n); b == nil {
+			e.short.Ask()
+			e.flush(e.now())
+		}
+	}
+	return b
+}
+
+// sendLong announces a message that its receiver fetches.
+func (e *Endpoint) sendLong(p *peer, s *Send, entry Entry) {
+	o := e.spare.out
+	if o == nil {
+		o = new(outgoing)
+	} else {
+		e.spare.out = o.next
+	}
+	*o = outgoing{completes: s.Completes, entry: entry}
+	o.op = msg.Op{Kind: msg.Send, Peer: p.id, Buf: s.Body, Owner: o}
+	e.long.Start(&o.op)
+	if o.op.State == msg.Done {
+		e.ended(o, o.op.Err)
+	}
+}
+
+// ended tells of the end of a long message.
+func (e *Endpoint) ended(o *outgoing, err error) {
+	if err != nil {
+		o.entry.Err = ErrAborted
+	}
+	if o.completes || err != nil {
+		e.sent.put(&o.entry)
+	}
+	*o = outgoing{next: e.spare.out}
+	e.spare.out = o
+}
+
+func kindFlag(k Kind) uint64 {
+	if k == Tagged {
+		return flagTagged
+	}
+	return flagMessage
+}
