@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -34,9 +32,6 @@ EXAMPLES
   weft perf bandwidth -transport udp -json
   weft perf rate -hosts a,b
   srun -N 2 -n 2 weft perf latency -size 64`
-
-// envPerf is set in the environment of the ranks of weft perf. Its value is a perfSpec.
-const envPerf = "WEFT_PERF_RANK"
 
 // perfTests are the tests, with what each is for and its sizes unless -size names others.
 var perfTests = []struct{ name, help, sizes string }{
@@ -130,13 +125,9 @@ func (f *perfFlags) check() error {
 	return checkTransport("perf", f.transport)
 }
 
-// run starts the two ranks, and prints what rank 0 reports.
+// run starts the two ranks, of which rank 0 prints the results.
 func (f *perfFlags) run(ctx context.Context) error {
 	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	spec, err := json.Marshal(f.spec)
 	if err != nil {
 		return err
 	}
@@ -145,32 +136,24 @@ func (f *perfFlags) run(ctx context.Context) error {
 	}
 	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
-	var out, report bytes.Buffer
+	var report bytes.Buffer
 	f.job.Program = self
+	f.job.Args = []string{
+		"perf", f.spec.Test, "-op", f.spec.Op, "-size", f.sizes, fmt.Sprintf("-json=%t", f.json),
+	}
 	f.job.N = 2
 	f.job.Transport = f.transport
-	f.job.Stdout = &out
+	f.job.Stdout = os.Stdout
 	f.job.Stderr = os.Stderr
 	f.job.Report = &report
-	f.job.Env = append(f.job.Env, envPerf+"="+string(spec))
 	result, err := launch.Run(ctx, f.job, nil)
-	switch {
-	case context.Cause(ctx) != nil:
-		return context.Cause(ctx)
-	case err != nil:
-		return err
-	case result.Status != 0:
-		return fmt.Errorf("perf: %s", strings.TrimSpace(report.String()))
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
 	}
-	var rows []perfRow
-	for line := range bytes.Lines(out.Bytes()) {
-		var row perfRow
-		if err := json.Unmarshal(line, &row); err != nil {
-			return fmt.Errorf("perf: a rank said %q: %w", line, err)
-		}
-		rows = append(rows, row)
+	if err == nil && result.Status != 0 {
+		err = fmt.Errorf("perf: %s", strings.TrimSpace(report.String()))
 	}
-	return f.tell(rows)
+	return err
 }
 
 // tell prints the results.
@@ -195,33 +178,14 @@ func (f *perfFlags) tell(rows []perfRow) error {
 	return nil
 }
 
-// join makes this process a rank of a job that another launcher has started. It does not return.
+// join makes this process a rank of a job of weft perf or of another launcher. It does not return.
 func (f *perfFlags) join() {
-	weft.Main(func(ctx context.Context, p *weft.Proc) error { return measured(ctx, p, f.spec, f.tell) })
-	os.Exit(0)
-}
-
-// measured measures as a rank. Rank 0 hands the results to tell.
-func measured(ctx context.Context, p *weft.Proc, spec perfSpec, tell func([]perfRow) error) error {
-	rows, err := measurePair(ctx, p, spec)
-	if err != nil || p.Rank() > 0 {
-		return err
-	}
-	return tell(rows)
-}
-
-// perfRank is the main function of a rank of weft perf, if this process is one.
-func perfRank() bool {
-	text := os.Getenv(envPerf)
-	if text == "" {
-		return false
-	}
 	weft.Main(func(ctx context.Context, p *weft.Proc) error {
-		var spec perfSpec
-		if err := json.Unmarshal([]byte(text), &spec); err != nil {
-			return errors.Join(errors.New("perf: "+envPerf), err)
+		rows, err := measurePair(ctx, p, f.spec)
+		if err != nil || p.Rank() > 0 {
+			return err
 		}
-		return measured(ctx, p, spec, cli.PrintJSON[perfRow])
+		return f.tell(rows)
 	})
-	return true
+	os.Exit(0)
 }
