@@ -72,9 +72,7 @@ internal/amt            internal/sys
 internal/manifest
 internal/manifest/manifesttest
 
-internal/sim/fabric     failure
-internal/sim/updown     internal/sim/fabric
-internal/sim            failure internal/monotime internal/sim/fabric internal/sim/updown
+internal/sim            failure internal/monotime
 internal/sim/proc       internal/sim internal/sys internal/transport
 internal/sim/job        failure internal/amt internal/bootstrap internal/driver internal/engine internal/engine/wire internal/fault internal/join internal/sim internal/sim/proc internal/sys internal/timeline internal/timeline/traceevent internal/transport/pipe
 
@@ -169,7 +167,7 @@ var only = map[string][]string{
 	"syscall": {".", "cmd/weft", "fabric/internal/ofi", "internal/cli", "job", "examples/checkpoint", "internal/bootstrap/environment",
 		"internal/counters/directory", "internal/agent", "internal/join", "internal/launch", "internal/process", "internal/sys", "stream",
 		"internal/transport/transporttest"},
-	"math/rand/v2": {"internal/handshake", "internal/transport/faulty", "internal/sim", "internal/sim/fabric"},
+	"math/rand/v2": {"internal/handshake", "internal/transport/faulty", "internal/sim"},
 }
 
 // impure lists what no package of the engine, and no other state machine, may import, and what to do

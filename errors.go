@@ -97,8 +97,6 @@ type (
 
 	// An OptionError reports a setting whose value is not understood, or not possible in this job.
 	OptionError = failure.OptionError
-	// A FileError reports a line of a file that is not understood, or that describes something impossible.
-	FileError = failure.FileError
 	// A MissingError reports that the context of Join ended while it waited for other ranks.
 	MissingError = failure.MissingError
 	// A JoinRefusedError reports that the rank that serves the job has not let this rank in.

@@ -24,12 +24,13 @@ type Cluster struct {
 	// dimensions or more, or "fattree:ARITY". Torus and ring route packets
 	// dimension by dimension, a fat tree spreads them by destination.
 	//
-	// It may also be a network of switches in the manner of Myrinet, with up*/down*
-	// routes (Schroeder et al., Autonet, 1991): "file:PATH" reads one, with a line
-	// "switch NAME PORTS", "host NAME SWITCH:PORT" or "link SWITCH:PORT SWITCH:PORT" for
-	// each of its parts, and its first hosts are the ranks; "switch-tree:PORTS",
-	// "switch-fattree:PORTS", "switch-ring:PORTS" and "switch-random:PORTS:SEED" are
-	// generated for as many hosts as there are ranks, 4096 at most.
+	// In a program that imports weft/lab/switches it may also be a network of switches in the
+	// manner of Myrinet, with up*/down* routes (Schroeder et al., Autonet, 1991): "file:PATH"
+	// reads one, with a line "switch NAME PORTS", "host NAME SWITCH:PORT" or
+	// "link SWITCH:PORT SWITCH:PORT" for each of its parts, and its first hosts are the
+	// ranks; "switch-tree:PORTS", "switch-fattree:PORTS", "switch-ring:PORTS" and
+	// "switch-random:PORTS:SEED" are generated for as many hosts as there are ranks, 4096
+	// at most.
 	Topology string
 
 	// Link is the bandwidth and delay of each link, and optionally how many bytes its queue

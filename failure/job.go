@@ -26,7 +26,7 @@ type OptionError struct {
 	Option string // such as "Config.Guard", "Cluster.Topology" or "WEFT_GUARD"
 	Value  string // what the program or the environment gave
 	Takes  string // the values that the option takes, in words; empty if Err says what is wrong
-	Err    error  // why the value cannot be used, such as a FileError; nil if Takes says it
+	Err    error  // why the value cannot be used; nil if Takes says it
 }
 
 func (e *OptionError) Error() string {
@@ -41,16 +41,6 @@ func (e *OptionError) Unwrap() error { return e.Err }
 
 // Is makes every OptionError match ErrOption.
 func (e *OptionError) Is(target error) bool { return target == ErrOption }
-
-// A FileError reports a line of a file that is not understood, or that describes something impossible.
-// Cluster.Topology names such a file.
-type FileError struct {
-	File   string
-	Line   int    // from 1 on
-	Reason string // in words
-}
-
-func (e *FileError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason) }
 
 // A MissingError reports that the context of Join ended while it waited for other ranks.
 type MissingError struct {

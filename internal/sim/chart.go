@@ -32,8 +32,8 @@ func (n *Network) Utilization(end Time) (mean, most float64, where string) {
 
 // machineName returns the name of a machine in the picture.
 func (n *Network) machineName(id int) string {
-	if s, ok := n.topology.(*switched); ok {
-		return s.vertexName(id)
+	if s, ok := n.topology.(Labelled); ok {
+		return s.Label(id)
 	}
 	return fmt.Sprintf("rank %d", id)
 }
@@ -46,8 +46,8 @@ func (n *Network) linkName(id int) string {
 
 // vertexName returns the name that the network file gives to a host or switch, or a number where there is no file.
 func (n *Network) vertexName(v int) string {
-	if s, ok := n.topology.(*switched); ok {
-		return s.vertexName(v)
+	if s, ok := n.topology.(Labelled); ok {
+		return s.Label(v)
 	}
 	if m := n.topology.Machines(); v >= m {
 		return fmt.Sprintf("switch %d", v-m)
@@ -183,7 +183,7 @@ func (n *Network) drawLink(w io.Writer, id int, l *load, at func(int) (x, y floa
 	}
 	style := fmt.Sprintf("stroke=\"%s\" stroke-width=\"3\"", l.shade(id))
 	title := fmt.Sprintf("%s: %.3g, %d packets", n.linkName(id), l.of[id], n.links[id].packets)
-	if s, ok := n.topology.(*switched); ok && s.down(id) {
+	if s, ok := n.topology.(Labelled); ok && s.Down(id) {
 		style = "stroke=\"#0072b2\" stroke-width=\"3\" stroke-dasharray=\"6 4\""
 		title = n.linkName(id) + ": down"
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -8,7 +9,6 @@ import (
 	"time"
 
 	"weft/failure"
-	"weft/internal/sim/fabric"
 )
 
 // circle returns the place of the v-th of n vertices on a circle.
@@ -20,12 +20,33 @@ func circle(v, n int) (x, y float64) {
 
 // topologies describes what ParseTopology takes.
 const topologies = "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), or fattree:ARITY, " +
-	"for as many machines as the job has ranks; networks of switches: " + fabric.Specs
+	"for as many machines as the job has ranks"
+
+// Switches returns the network of switches that text describes, for n machines. It is nil unless the program imports
+// package weft/lab/switches, whose init sets it.
+var Switches func(text string, n int, w Wire) (Topology, error)
+
+// errNoSwitches reports a program without that package.
+var errNoSwitches = errors.New("networks of switches are in the laboratory: " +
+	`import _ "weft/lab/switches" in the program`)
+
+// openSwitches returns a network of switches, if this program knows any.
+func openSwitches(text string, n int, w Wire) (t Topology, err error) {
+	err = errNoSwitches
+	if Switches != nil {
+		t, err = Switches(text, n, w)
+	}
+	var option *failure.OptionError
+	if err != nil && !errors.As(err, &option) {
+		err = &failure.OptionError{Option: "-topology", Value: text, Err: err}
+	}
+	return t, err
+}
 
 // ParseTopology returns the network that text describes, for n machines.
 func ParseTopology(text string, n int, w Wire) (Topology, error) {
-	if fabric.IsSpec(text) {
-		return openSwitched(text, n, w)
+	if strings.HasPrefix(text, "file:") || strings.HasPrefix(text, "switch-") {
+		return openSwitches(text, n, w)
 	}
 	bad := &failure.OptionError{Option: "-topology", Value: text, Takes: topologies}
 	kind, size, _ := strings.Cut(text, ":")

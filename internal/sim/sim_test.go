@@ -2,15 +2,10 @@ package sim
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"weft/failure"
-	"weft/internal/sim/fabric"
-	"weft/internal/sim/updown"
 )
 
 // TestRoutes follows the route between all pairs on every topology: it arrives, over links that exist, in as few steps
@@ -19,8 +14,6 @@ func TestRoutes(t *testing.T) {
 	for _, top := range []Topology{
 		Crossbar(5, Wire{}), Torus(Wire{}, 6), Torus(Wire{}, 3, 4), Torus(Wire{}, 2, 3, 4),
 		FatTree(Wire{}, 2, 8), FatTree(Wire{}, 4, 16), FatTree(Wire{}, 3, 20),
-		named(t, "file:fabric/testdata/paper003.links", 16), named(t, "switch-tree:4", 20),
-		named(t, "switch-fattree:8", 30), named(t, "switch-ring:4", 10), named(t, "switch-random:8:3", 50),
 	} {
 		used := map[int]bool{}
 		for a := range top.Machines() {
@@ -52,19 +45,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-func named(t *testing.T, text string, n int) Topology {
-	t.Helper()
-	top, err := ParseTopology(text, n, Wire{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return top
-}
-
 func diameter(top Topology) int {
 	switch s := top.(type) {
-	case *switched: // to a switch, up, down, to a machine
-		return len(s.net.Switches) + 2
 	case *torus:
 		d := 0
 		for _, n := range s.size {
@@ -213,50 +195,5 @@ func BenchmarkNetwork(b *testing.B) {
 		from := w.Rand.IntN(8)
 		n.Send(from, (from+1)%8, packet, nil)
 		w.Step(Never)
-	}
-}
-
-// TestSwitchedRefused: a network of switches that does not fit the job is refused, and the error says why.
-func TestSwitchedRefused(t *testing.T) {
-	write := func(text string) string {
-		name := filepath.Join(t.TempDir(), "net.links")
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return "file:" + name
-	}
-	for _, c := range []struct{ text, want string }{
-		{"file:nowhere", "no such file"},
-		{write("switch a 4\nhost x a:4\n"), "net.links:2: switch a has no port"},
-		{write("switch a 4\nhost x a:0\nhost y a:1\n"), "it has 2, the job 4"},
-		{write("switch a 4\nswitch b 4\nhost w a:0\nhost x a:1\nhost y b:0\nhost z b:1\n"), "no path from w to y"},
-		{"switch-star:8", "there is no kind"}, {"switch-tree", "names no network"}, {"switch-tree:x", "no number of ports"},
-		{"switch-tree:8:1", "names no network"}, {"switch-random:8:x", "is no seed"},
-		{"switch-ring:99", "generated switches have 4 to 16 ports"},
-	} {
-		if _, err := ParseTopology(c.text, 4, Wire{}); !errors.Is(err, failure.ErrOption) ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.text, err, c.want)
-		}
-	}
-}
-
-// TestLayout: no two vertices are drawn at one place, even if some cannot be reached.
-func TestLayout(t *testing.T) {
-	n, err := fabric.Open("switch-random:8", 60)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, host := range []int{7, 30} {
-		n.Links[n.Hosts[host].Link].Down = true
-	}
-	top := Switched("cut", n, updown.Find(n, updown.BreadthFirst(n, 0), updown.Rule{}), Wire{})
-	at := map[[2]float64]int{}
-	for v := range top.Vertices() {
-		x, y := top.Place(v)
-		if other, taken := at[[2]float64{x, y}]; taken {
-			t.Errorf("%d and %d are both at %v, %v", v, other, x, y)
-		}
-		at[[2]float64{x, y}] = v
 	}
 }

@@ -26,6 +26,13 @@ type Topology interface {
 	Place(vertex int) (x, y float64)
 }
 
+// A Labelled topology has names for its vertices, and links that may have failed.
+type Labelled interface {
+	Topology
+	Label(vertex int) string
+	Down(link int) bool
+}
+
 // A Wire is one direction of a link.
 type Wire struct {
 	Bandwidth int64         // bits per second; 0: no limit

@@ -3,7 +3,7 @@ package mapper
 import (
 	"time"
 
-	"weft/internal/sim/fabric"
+	"weft/lab/switches/fabric"
 )
 
 // A Verdict says which links of a map still work.

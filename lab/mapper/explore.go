@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"weft/internal/sim/fabric"
+	"weft/lab/switches/fabric"
 )
 
 // widest is the largest possible turn.

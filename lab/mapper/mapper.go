@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"weft/internal/sim/fabric"
+	"weft/lab/switches/fabric"
 )
 
 // A Mapper explores a network with scouts from one host.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"weft/internal/sim"
-	"weft/internal/sim/fabric"
+	"weft/lab/switches/fabric"
 )
 
 func generate(t testing.TB, kind string, ports, hosts int, seed uint64) *fabric.Network {

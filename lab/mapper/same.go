@@ -3,7 +3,7 @@ package mapper
 import (
 	"fmt"
 
-	"weft/internal/sim/fabric"
+	"weft/lab/switches/fabric"
 )
 
 // Same returns an error that says how a map differs from the part of the real network that the mapper's host can

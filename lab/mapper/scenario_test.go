@@ -9,8 +9,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"weft/internal/sim"
-	"weft/internal/sim/fabric"
 	"weft/lab/routing"
+	"weft/lab/switches/fabric"
 )
 
 // TestScenarios runs the scenarios in testdata: each proves what its first sentence says. After a change of the

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"weft/internal/sim"
-	"weft/internal/sim/fabric"
+	"weft/lab/switches/fabric"
 )
 
 // Costs are the times that a scout takes. They are chosen, not measured. A zero value stands for the default.

@@ -1,8 +1,8 @@
 package routing
 
 import (
-	"weft/internal/sim/fabric"
-	"weft/internal/sim/updown"
+	"weft/lab/switches/fabric"
+	"weft/lab/switches/updown"
 )
 
 // Follow returns the end that a host's packet reaches by a source route. Each turn of the route is what a switch adds

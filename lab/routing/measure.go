@@ -3,8 +3,8 @@ package routing
 import (
 	"slices"
 
-	"weft/internal/sim/fabric"
-	"weft/internal/sim/updown"
+	"weft/lab/switches/fabric"
+	"weft/lab/switches/updown"
 )
 
 // Figures are what a set of routes comes to.

@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"weft/internal/sim/fabric"
-	"weft/internal/sim/updown"
+	"weft/lab/switches/fabric"
+	"weft/lab/switches/updown"
 )
 
 func generate(t testing.TB, kind string, ports, hosts int, seed uint64) *fabric.Network {
@@ -130,7 +130,7 @@ func TestBalance(t *testing.T) {
 // TestDown: routes avoid a link that is down, hosts without a path are counted, and only pairs whose route took the
 // link have another route.
 func TestDown(t *testing.T) {
-	f, err := os.Open("../../internal/sim/fabric/testdata/paper003.links")
+	f, err := os.Open("../switches/fabric/testdata/paper003.links")
 	if err != nil {
 		t.Fatal(err)
 	}

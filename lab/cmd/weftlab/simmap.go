@@ -14,11 +14,12 @@ import (
 
 	"weft/internal/cli"
 	"weft/internal/sim"
-	"weft/internal/sim/fabric"
-	"weft/internal/sim/updown"
 	"weft/internal/sys"
 	"weft/lab/mapper"
 	"weft/lab/routing"
+	"weft/lab/switches"
+	"weft/lab/switches/fabric"
+	"weft/lab/switches/updown"
 )
 
 const simMapHelp = `Lets a host find out how its network of switches is wired, as the mappers of Myrinet do:
@@ -225,7 +226,7 @@ func (f *simMapFlags) write(found *mapper.Map, routes *updown.Routes, wire sim.W
 // drawLoad returns a network over which every host has sent a packet to every other.
 func drawLoad(name string, found *mapper.Map, routes *updown.Routes, wire sim.Wire) *sim.Network {
 	world := sim.NewWorld(1)
-	net := sim.NewNetwork(world, sim.Switched(name, found.Net, routes, sim.Wire{Delay: wire.Delay}))
+	net := sim.NewNetwork(world, switches.New(name, found.Net, routes, sim.Wire{Delay: wire.Delay}))
 	hosts := len(found.Net.Hosts)
 	for from := range hosts {
 		for to := range hosts {

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 
-	"weft/internal/sim/fabric"
-	"weft/internal/sim/updown"
 	"weft/lab/mapper"
 	"weft/lab/routing"
+	"weft/lab/switches/fabric"
+	"weft/lab/switches/updown"
 )
 
 // A mapResult is what -json prints.

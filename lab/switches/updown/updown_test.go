@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"weft/internal/sim/fabric"
+	"weft/lab/switches/fabric"
 )
 
 func generate(t testing.TB, kind string, ports, hosts int, seed uint64) *fabric.Network {

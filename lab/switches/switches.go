@@ -1,12 +1,18 @@
-package sim
+// Package switches adds networks of switches, in the manner of Myrinet, to the topologies of weft.Simulate and weft sim:
+// "file:PATH", a file of links, and generated ones, such as "switch-random:8". A program that imports it can be
+// simulated on them. Package fabric describes such a network, and updown finds the routes through it.
+//
+// Tested in this directory, in fabric and updown, and by the mapper (lab/mapper).
+package switches
 
 import (
 	"fmt"
 	"math"
 
 	"weft/failure"
-	"weft/internal/sim/fabric"
-	"weft/internal/sim/updown"
+	"weft/internal/sim"
+	"weft/lab/switches/fabric"
+	"weft/lab/switches/updown"
 )
 
 // A switched is a network of switches with up*/down* routes. Its first vertices are the hosts; its links are the
@@ -15,20 +21,22 @@ type switched struct {
 	name   string
 	net    *fabric.Network
 	routes *updown.Routes
-	wire   Wire
+	wire   sim.Wire
 	places [][2]float64
 }
 
-// Switched returns a network of switches whose packets take the given routes.
-func Switched(name string, n *fabric.Network, r *updown.Routes, w Wire) Topology {
+func init() { sim.Switches = open }
+
+// New returns a network of switches whose packets take the given routes.
+func New(name string, n *fabric.Network, r *updown.Routes, w sim.Wire) sim.Topology {
 	return &switched{name, n, r, w, layout(n, r.Order)}
 }
 
-// openSwitched returns the network of switches that text describes, for n machines.
-func openSwitched(text string, n int, w Wire) (Topology, error) {
+// open returns the network of switches that text describes, for n machines.
+func open(text string, n int, w sim.Wire) (sim.Topology, error) {
 	net, err := fabric.Open(text, n)
 	if err != nil {
-		return nil, &failure.OptionError{Option: "-topology", Value: text, Err: err}
+		return nil, err
 	}
 	if len(net.Hosts) < n {
 		takes := fmt.Sprintf("a network that has a host for each rank: it has %d, the job %d", len(net.Hosts), n)
@@ -43,7 +51,7 @@ func openSwitched(text string, n int, w Wire) (Topology, error) {
 			return nil, &failure.OptionError{Option: "-topology", Value: text, Takes: takes}
 		}
 	}
-	return Switched(text, net, r, w), nil
+	return New(text, net, r, w), nil
 }
 
 func (t *switched) Name() string  { return t.name }
@@ -59,8 +67,8 @@ func (t *switched) vertex(e fabric.End) int {
 	return len(t.net.Hosts) + e.Switch
 }
 
-// vertexName returns the name of a host, or of a switch.
-func (t *switched) vertexName(v int) string {
+// Label returns the name of a host, or of a switch.
+func (t *switched) Label(v int) string {
 	if s := v - len(t.net.Hosts); s >= 0 {
 		return "switch " + t.net.Switches[s].Name
 	}
@@ -69,7 +77,7 @@ func (t *switched) vertexName(v int) string {
 
 // Next looks up the route that the source has put into the packet. A route passes each switch once, so the switch
 // says how far the packet has come.
-func (t *switched) Next(from, at, to int) (next, link int, w Wire) {
+func (t *switched) Next(from, at, to int) (next, link int, w sim.Wire) {
 	if hosts := len(t.net.Hosts); at >= hosts {
 		route, _ := t.routes.Between(from, to)
 		for _, c := range route {
@@ -98,8 +106,8 @@ func (t *switched) Ends(link int) (from, to int) {
 	return t.vertex(a), t.vertex(b)
 }
 
-// down reports whether a link has failed.
-func (t *switched) down(link int) bool { return t.net.Links[link/2].Down }
+// Down reports whether a link has failed.
+func (t *switched) Down(link int) bool { return t.net.Links[link/2].Down }
 
 func (t *switched) Place(v int) (x, y float64) { return t.places[v][0], t.places[v][1] }
 

@@ -7,9 +7,16 @@ import (
 	"io"
 	"strconv"
 	"strings"
-
-	"weft/failure"
 )
+
+// A FileError reports a line of a file that is not understood, or that describes something impossible.
+type FileError struct {
+	File   string
+	Line   int    // from 1 on
+	Reason string // in words
+}
+
+func (e *FileError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason) }
 
 // maxLine bounds a line of a network file. No valid line is nearly as long.
 const maxLine = 4096 // bytes
@@ -31,17 +38,17 @@ func Parse(file string, r io.Reader) (*Network, error) {
 		number++
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		if err := n.parseLine(strings.Fields(text)); err != nil {
-			return nil, &failure.FileError{File: file, Line: number, Reason: err.Error()}
+			return nil, &FileError{File: file, Line: number, Reason: err.Error()}
 		}
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, &failure.FileError{File: file, Line: number + 1,
+		return nil, &FileError{File: file, Line: number + 1,
 			Reason: fmt.Sprintf("a line has at most %d bytes", maxLine)}
 	case err != nil:
 		return nil, err
 	case len(n.Hosts) == 0:
-		return nil, &failure.FileError{File: file, Line: number,
+		return nil, &FileError{File: file, Line: number,
 			Reason: "the file ends without a host: write host NAME SWITCH:PORT"}
 	}
 	return n, nil

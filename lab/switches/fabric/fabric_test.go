@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"weft/failure"
 )
 
 func read(t testing.TB, name string) *Network {
@@ -82,7 +80,7 @@ func TestFileErrors(t *testing.T) {
 		{"# " + strings.Repeat("x", maxLine), "net:1: a line has at most 4096 bytes"},
 	} {
 		_, err := Parse("net", strings.NewReader(c.text))
-		var at *failure.FileError
+		var at *FileError
 		if !errors.As(err, &at) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40q: %v, want %s", c.text, err, c.want)
 		}
@@ -200,7 +198,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		n, err := Parse("net", strings.NewReader(text))
 		if err != nil {
-			var at *failure.FileError
+			var at *FileError
 			if !errors.As(err, &at) || at.Line > strings.Count(text, "\n")+1 {
 				t.Fatalf("%v", err)
 			}

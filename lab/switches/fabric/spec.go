@@ -9,11 +9,6 @@ import (
 // Specs describes the networks that Open takes.
 const Specs = "file:PATH, " + Kinds
 
-// IsSpec reports whether text describes a network of switches, for Open.
-func IsSpec(text string) bool {
-	return strings.HasPrefix(text, "file:") || strings.HasPrefix(text, "switch-")
-}
-
 // Open returns the network that text describes: one read from a file of links, or one that is generated for so many
 // hosts.
 func Open(text string, hosts int) (*Network, error) {

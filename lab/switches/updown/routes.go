@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"weft/internal/sim/fabric"
+	"weft/lab/switches/fabric"
 )
 
 // A Rule selects among routes; its fields are for comparisons.

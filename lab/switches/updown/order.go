@@ -1,6 +1,6 @@
 package updown
 
-import "weft/internal/sim/fabric"
+import "weft/lab/switches/fabric"
 
 // An Order defines which direction of each link between switches is up: towards the switch that comes earlier.
 // Every switch but the root has an earlier neighbour, so that every switch can be reached from every other by going
