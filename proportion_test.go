@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"testing"
@@ -47,19 +48,63 @@ func TestProportion(t *testing.T) {
 	}
 }
 
-// TestLongPath: a program that configures nothing uses a long path well: windows and buffers follow its delay.
+// TestLongPath: a program that configures nothing uses a long path well, in both directions at once: windows and
+// buffers follow its delay, and what is lost is all that is sent again. Half of what is sent pays for the start.
 func TestLongPath(t *testing.T) {
-	for _, size := range []int{64 << 10, 1 << 20} {
-		count := 128 << 20 / size
-		s, err := Simulate(within(t), Cluster{Ranks: 2, Link: "10Gbps,1ms"}, func(ctx context.Context, p *Proc) error {
-			return workloads["stream"](ctx, p, size, count)
+	for _, c := range []struct {
+		size, mib int
+		link      string
+		loss      float64
+		least     float64 // of the link's rate
+	}{
+		{64 << 10, 64, "10Gbps,1ms", 0, 0.65},
+		{1 << 20, 64, "10Gbps,1ms", 0.0001, 0.6},
+		{1 << 20, 160, "10Gbps,10ms", 0, 0.27},
+	} {
+		count := c.mib << 20 / c.size
+		var half, whole time.Duration // when rank 0 had so much
+		s, err := Simulate(within(t), Cluster{Ranks: 2, Link: c.link, Loss: c.loss}, func(ctx context.Context, p *Proc) error {
+			return exchange(ctx, p, c.size, count, func(i int) {
+				switch {
+				case p.Rank() != 0:
+				case i == count/2:
+					half = p.Now()
+				case i == count:
+					whole = p.Now()
+				}
+			})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rate := float64(size*count) / s.Time.Seconds(); rate < 0.6*10e9/8 || s.Resent > 8 {
-			t.Errorf("messages of %d bytes: %.0f MB/s in %v, %d packets sent again", size, rate/1e6,
-				s.Time.Round(time.Microsecond), s.Resent)
+		bytes := float64(count * c.size)
+		late := bytes / 2 / (whole - half).Seconds() / (10e9 / 8)
+		if rate := bytes / whole.Seconds() / (10e9 / 8); rate < c.least || late < 0.85 || s.Resent > 2*s.Lost+8 {
+			t.Errorf("messages of %d bytes over %s, %g lost: %.3f of the rate, %.3f of it in the second half, %d packets sent "+
+				"again, %d lost", c.size, c.link, c.loss, rate, late, s.Resent, s.Lost)
 		}
 	}
+}
+
+// exchange sends messages to the next rank while it receives as many, and tells how many have come.
+func exchange(ctx context.Context, p *Proc, size, count int, came func(int)) error {
+	q, err := p.OpenPort(1, nil)
+	if err != nil {
+		return err
+	}
+	var failed error
+	sending := p.Go(func() {
+		b := make([]byte, size)
+		for range count {
+			failed = cmp.Or(failed, q.Send(ctx, (p.Rank()+1)%p.Size(), b))
+		}
+	})
+	b := make([]byte, size)
+	for i := range count {
+		if err := received(q.RecvInto(ctx, b)); err != nil {
+			return err
+		}
+		came(i + 1)
+	}
+	return cmp.Or(sending.Wait(ctx), failed, q.Flush(ctx))
 }

@@ -35,7 +35,8 @@ type Cluster struct {
 
 	// Link is the bandwidth and delay of each link, and optionally how many bytes its queue
 	// holds: "10Gbps,1us" (the default), "1Gbps,50us,64KiB". 0 means no limit. Switches store
-	// and forward packets.
+	// and forward packets. A rank's own link takes 62 of the longest packets, as a socket's
+	// buffer does; what does not fit waits in the rank.
 	Link string
 
 	// MTU is the longest packet in bytes; 0 means 1500.

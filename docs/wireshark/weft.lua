@@ -89,7 +89,7 @@ local l = {
   sealed = ProtoField.bytes("weft.sealed", "Encrypted data"),
   counter = ProtoField.uint64("weft.counter", "Counter"),
   tag = ProtoField.bytes("weft.tag", "Tag"),
-  kept = ProtoField.bytes("weft.kept", "Kept"),
+  runs = ProtoField.bytes("weft.runs", "Missing, kept, missing, …"),
   type = ProtoField.uint8("weft.type", "Type", base.HEX),
   name = ProtoField.string("weft.frame", "Frame"),
   payload = ProtoField.bytes("weft.payload", "Payload"),
@@ -177,8 +177,8 @@ function weft.dissector(buf, info, tree)
   if encrypted then -- its frame cannot be shown
   elseif kind == 1 and buf:len() > 64 then
     what = frame(buf(64):tvb(), top) .. ", packet " .. buf(24, 4):le_uint()
-  elseif kind == 7 and buf:len() >= 96 then
-    top:add(l.kept, buf(64, 32))
+  elseif kind == 7 and buf:len() > 64 then
+    top:add(l.runs, buf(64))
   elseif kind == 8 and buf:len() >= 72 then
     what = "PART, packet " .. buf(24, 4):le_uint() .. ", from byte " .. buf(66, 2):le_uint() .. " of " .. buf(68, 2):le_uint()
   elseif kind == 6 and buf:len() > 64 then

@@ -13,7 +13,7 @@ import (
 // A Host stands in for the machine, its clock and its scheduler where there are
 // none: in the simulator, where the processes of a whole job share one thread
 // and virtual time. The node has no service then; the host calls Tick when
-// something has arrived for it and when its alarm rings. Of the goroutines that use
+// something has arrived for it, when its alarm rings and when there is room for packets again. Of the goroutines that use
 // the node one runs at a time, until it sleeps or enters a call.
 type Host interface {
 	// Now returns the time.
@@ -54,12 +54,16 @@ func (n *Node) turn() {
 // closeLook is how often a hosted node that closes looks whether it may.
 const closeLook = time.Millisecond
 
-// Tick handles what has arrived and what is due. The host calls it.
-func (n *Node) Tick() {
+// Tick handles what has arrived and what is due. The host calls it. Room says that its transport has room for packets
+// again, after it had none.
+func (n *Node) Tick(room bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.life.closed {
 		return
+	}
+	if room {
+		n.offerAgain()
 	}
 	n.progress()
 	n.cfg.Host.Alarm(n.eng.Deadline())

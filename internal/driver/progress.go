@@ -109,11 +109,16 @@ func (n *Node) react(now monotime.Time) {
 		n.eng.Advance(now)
 	}
 	n.markGone()
-	if n.eng.Blocked() {
-		n.eng.Retry()
-		n.sending.paused = false
+	if n.eng.Blocked() && n.cfg.Host == nil {
+		n.offerAgain()
 	}
 	n.flush(now)
+}
+
+// offerAgain makes the engine offer packets again that found no room. A host says when there is some. The lock is held.
+func (n *Node) offerAgain() {
+	n.eng.Retry()
+	n.sending.paused = false
 }
 
 // run is how many bytes a goroutine sends before it looks for what has arrived, if other

@@ -98,7 +98,7 @@ func (e *Engine) Taken(now monotime.Time, rank, n, taken int, dst []link.Packet)
 		return
 	}
 	if taken < n {
-		e.blocked = append(e.blocked, e.active.Remove())
+		e.blocked = append(e.blocked, e.active.Park())
 	} else {
 		e.active.Rotate()
 	}
@@ -119,7 +119,6 @@ func (e *Engine) Retry() {
 	}
 	for _, q := range e.blocked {
 		q.Retry()
-		e.active.Add(q)
 	}
 	e.blocked = e.blocked[:0]
 }
@@ -127,7 +126,7 @@ func (e *Engine) Retry() {
 // Pause puts off what is still to be sent until Retry.
 func (e *Engine) Pause() {
 	for !e.active.Empty() {
-		e.blocked = append(e.blocked, e.active.Remove())
+		e.blocked = append(e.blocked, e.active.Park())
 	}
 }
 

@@ -102,6 +102,26 @@ func (n *Network) Free(from, to int) Time {
 	return max(n.links[id].free, n.world.Now())
 }
 
+// Room returns when a machine's own link towards another machine takes packets again: if it has some to send, as many
+// bytes as given or more than its queue holds, then when it has nearly sent them; else the present.
+func (n *Network) Room(from, to, bytes int) Time {
+	now := n.world.Now()
+	if n.Near != nil && n.Near(from, to) {
+		return now
+	}
+	_, id, wire := n.topology.Next(from, from, to)
+	if wire.Queue > 0 {
+		bytes = min(bytes, wire.Queue)
+	}
+	if full := wire.Takes(bytes); full > 0 && n.links[id].free.Sub(now) >= full {
+		return n.links[id].free.Add(-full / roomAgain)
+	}
+	return now
+}
+
+// roomAgain is the part of what a machine's own link has been given that it sends at last, when it takes more.
+const roomAgain = 16
+
 // NearDelay is the delay of a packet that bypasses the network.
 const NearDelay = 300 * time.Nanosecond
 

@@ -84,11 +84,11 @@ func packets() (all [][]byte) {
 	add(wire.KindProbe, 0, make([]byte, 100))
 	add(wire.KindAck, 164, nil)
 	add(wire.KindPart, 9, append(wire.Part{Off: 1160, Total: 1164}.Append(nil), "part"...))
-	add(wire.KindSelect, 0, append([]byte{6}, make([]byte, wire.SelectSize-1)...))
+	add(wire.KindSelect, 0, []byte{1, 2, 3, 1})
 	head.Flags = wire.Encrypted | wire.Selective
 	add(wire.KindData, 99, []byte("what nobody can read"))
 	add(wire.KindAck, 0, nil)
-	add(wire.KindSelect, 0, make([]byte, wire.SelectSize))
+	add(wire.KindSelect, 0, make([]byte, 2))
 	return all
 }
 

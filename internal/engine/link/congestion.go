@@ -43,6 +43,7 @@ type congestion struct {
 	// Losses.
 	loss      int    // share of packets that get lost, of 1<<16
 	collapsed int    // the window before a timeout, until it is known whether that was early
+	unslow    int    // and slow
 	recover   uint32 // losses of packets before this one have been answered
 
 	// The round trip under way.
@@ -262,8 +263,10 @@ func (c *congestion) acknowledged(ack, next, high uint32, n int) {
 func (c *congestion) settle(early bool) {
 	if early {
 		c.window = max(c.window, c.collapsed)
+		c.slow = max(c.slow, c.unslow)
 	}
 	c.collapsed = 0
+	c.unslow = 0
 }
 
 // turn sets the window after a round trip. It goes half of the way to the size at which as many packets wait as should.
@@ -370,6 +373,7 @@ func (c *congestion) lost(seq, high uint32, n int) {
 func (c *congestion) timedOut(base, high uint32) {
 	if c.collapsed == 0 {
 		c.collapsed = c.window
+		c.unslow = c.slow
 		c.slow = c.window / 2
 	}
 	c.window = min(c.window, packet)

@@ -11,6 +11,10 @@ import (
 func (c *Conn) Output(now monotime.Time, dst []Packet) int {
 	c.sent = c.sent[:0]
 	c.self.sealed = c.self.sealed[:0]
+	if c.due[wire.KindSelect] && c.recv.kept.count == 0 { // what was missing has come
+		c.due[wire.KindSelect] = false
+		c.due[wire.KindAck] = true
+	}
 	for _, k := range [...]wire.Kind{
 		wire.KindGreet, wire.KindLose, wire.KindStop, wire.KindGo, wire.KindProbe, wire.KindSelect,
 	} {
@@ -188,7 +192,7 @@ func (c *Conn) control(now monotime.Time, k wire.Kind, dst []Packet) {
 	b := c.header(now, c.self.control[len(c.sent)%len(c.self.control)][:0], k, seq, 0)
 	switch k {
 	case wire.KindSelect:
-		b = c.recv.kept.bitmap(b, c.recv.expected)
+		b = c.recv.kept.runs(b, c.recv.expected)
 	case wire.KindGreet:
 		b = append(b, c.self.agreement.Share...)
 	}

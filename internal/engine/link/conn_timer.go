@@ -17,7 +17,6 @@ func (c *Conn) acknowledge(now monotime.Time, f *wire.Link) bool {
 	if e == c.send.base {
 		return true
 	}
-	c.rto.backoff = 0
 	once := true
 	last := c.slot(e - 1)
 	n := int(e - c.send.base)
@@ -38,6 +37,7 @@ func (c *Conn) acknowledge(now monotime.Time, f *wire.Link) bool {
 	}
 	if once { // [Karn87]: a packet that was sent twice gives no sample, nor do packets that waited for it
 		trip := now.Sub(last.at)
+		c.rto.backoff = 0
 		c.sample(trip)
 		c.congestion.measured(now, bytes, trip, c.unseen(now, trip, f.Held), last.prompt)
 	}

@@ -9,7 +9,7 @@ import (
 
 // lie has end 0 receive a packet of end 1 with fields of our choice and a right tag,
 // and counts the data packets that it sends then.
-func (r *rig) lie(counter uint64, k wire.Kind, ack uint32, bits ...byte) (data []uint32) {
+func (r *rig) lie(counter uint64, k wire.Kind, ack uint32, runs ...byte) (data []uint32) {
 	r.t.Helper()
 	from := r.ends[1]
 	to := r.ends[0]
@@ -17,9 +17,7 @@ func (r *rig) lie(counter uint64, k wire.Kind, ack uint32, bits ...byte) (data [
 		Kind: k, Src: 1, Dst: 0, Job: job, Incarnation: life(1), Seq: to.conn.cfg.FirstSeq + 1000, Ack: ack,
 		Counter: counter, Flags: to.conn.flags(),
 	}).Append(nil)
-	if k == wire.KindSelect {
-		pkt = append(pkt, append(bits, make([]byte, wire.SelectSize-len(bits))...)...)
-	}
+	pkt = append(pkt, runs...)
 	s := from.self.sender(0, life(0))
 	copy(pkt[wire.LinkSize-wire.TagSize:], s.sign(counter, pkt, nil))
 	if _, err := to.conn.Recv(r.now, pkt, Tagged, true); err != nil {
@@ -45,6 +43,7 @@ func (r *rig) data() (numbers []uint32) {
 // What a peer says counts only if it can be: an acknowledgement of what is on its
 // way, and LOSE, STOP and SELECT about the oldest packet that is.
 func TestLies(t *testing.T) {
+	selects := Config{Selective: true}
 	for _, first := range []uint32{0, ^uint32(0) - 2} { // numbers wrap between the packets of the second
 		for _, c := range []struct {
 			name    string
@@ -52,7 +51,7 @@ func TestLies(t *testing.T) {
 			after   uint32 // acknowledged before
 			kind    wire.Kind
 			ack     int
-			bits    []byte
+			runs    []byte
 			again   []uint32 // packets that are sent again
 			left    int      // packets that are not acknowledged then
 			stopped bool
@@ -76,15 +75,21 @@ func TestLies(t *testing.T) {
 			{name: "GO of old", after: 3, kind: wire.KindGo, ack: 2, left: 2},
 			{name: "GO of what was not sent", kind: wire.KindGo, ack: 6, left: 5},
 			{name: "PROBE", after: 3, kind: wire.KindProbe, ack: 2, left: 2},
-			{name: "SELECT", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 1, bits: []byte{2}, left: 4,
-				again: []uint32{1, 2}},
-			{name: "SELECT of old", cfg: Config{Selective: true}, after: 3, kind: wire.KindSelect, ack: 2, bits: []byte{2},
-				left: 2},
-			{name: "SELECT of the last", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 1, bits: []byte{4}, left: 4,
+			{name: "SELECT", cfg: selects, kind: wire.KindSelect, ack: 1, runs: []byte{2, 1}, left: 4, again: []uint32{1, 2}},
+			{name: "SELECT of old", cfg: selects, after: 3, kind: wire.KindSelect, ack: 2, runs: []byte{2, 1}, left: 2},
+			{name: "SELECT of the last", cfg: selects, kind: wire.KindSelect, ack: 1, runs: []byte{3, 1}, left: 4,
 				again: []uint32{1, 2, 3}},
-			{name: "SELECT of more", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 1, bits: []byte{8 + 16}, left: 4},
-			{name: "SELECT of what was not sent", cfg: Config{Selective: true}, kind: wire.KindSelect, ack: 6,
-				bits: []byte{255}, left: 5},
+			{name: "SELECT of two", cfg: selects, kind: wire.KindSelect, ack: 0, runs: []byte{1, 1, 2, 1}, left: 5,
+				again: []uint32{0, 2, 3}},
+			{name: "SELECT of more", cfg: selects, kind: wire.KindSelect, ack: 1, runs: []byte{3, 2}, left: 4},
+			{name: "SELECT of far more", cfg: selects, kind: wire.KindSelect, ack: 1, runs: []byte{1, 1, 255, 255, 255, 255, 15, 1},
+				left: 4, again: []uint32{1}},
+			{name: "SELECT that ends", cfg: selects, kind: wire.KindSelect, ack: 1, runs: []byte{1, 1, 1}, left: 4,
+				again: []uint32{1}},
+			{name: "SELECT without end", cfg: selects, kind: wire.KindSelect, ack: 1, runs: []byte{128}, left: 4},
+			{name: "SELECT of none", cfg: selects, kind: wire.KindSelect, ack: 1, runs: []byte{0, 1}, left: 4},
+			{name: "SELECT without any", cfg: selects, kind: wire.KindSelect, ack: 1, runs: []byte{1, 0}, left: 4},
+			{name: "SELECT of what was not sent", cfg: selects, kind: wire.KindSelect, ack: 6, runs: []byte{1, 1}, left: 5},
 		} {
 			c.cfg.FirstSeq = first
 			r := newRig(t, 1, c.cfg, faults{})
@@ -98,7 +103,7 @@ func TestLies(t *testing.T) {
 			}
 			r.now = r.now.Add(time.Millisecond)
 			r.lie(1, wire.KindAck, first+c.after)
-			again := r.lie(2, c.kind, first+uint32(c.ack), c.bits...)
+			again := r.lie(2, c.kind, first+uint32(c.ack), c.runs...)
 			if left := int(conn.send.tail - conn.send.base); left != c.left || conn.Stopped() != c.stopped ||
 				!same(again, c.again) {
 				t.Errorf("%s, numbers from %d on: %d packets are not acknowledged, want %d; sent again %v, want %v; stopped %v",
@@ -217,35 +222,98 @@ func TestReplayWindowForgetsNothing(t *testing.T) {
 	}
 }
 
-// A packet is kept if SELECT has a bit for it, or would have for the one after.
+// A packet is kept if it is not too far ahead, and if there is room for its bytes.
 func TestKeptBounds(t *testing.T) {
-	for _, first := range []uint32{0, ^uint32(0) - 2} {
-		r := newRig(t, 1, Config{Selective: true, FirstSeq: first}, faults{})
-		conn := r.ends[0].conn
-		conn.send.selective = true
-		for _, c := range []struct {
-			ahead uint32
-			count int
-		}{{1, 1}, {maxKept - 1, 2}, {maxKept, 2}, {1 << 30, 2}, {maxKept - 1, 2}, {2, 3}} {
-			conn.receive(r.now, first+c.ahead, []byte{1, byte(c.ahead)}, true)
-			if conn.recv.kept.count != c.count {
-				t.Errorf("%d packets ahead of the one that is missing: %d are kept, want %d", c.ahead, conn.recv.kept.count,
-					c.count)
+	type came struct {
+		ahead, size uint32
+		count       int
+	}
+	for name, c := range map[string]struct {
+		cfg  Config
+		came []came
+		then string
+	}{
+		"a window": {Config{Window: 300}, []came{
+			{1, 2, 1}, {299, 2, 2}, {300, 2, 2}, {1 << 30, 2, 2}, {299, 2, 2}, {2, 2, 3}}, "\x01\x02"},
+		"a short window": {Config{Window: 3}, []came{{fewKept - 1, 2, 1}, {fewKept, 2, 1}, {fewKept - 1, 2, 1}}, ""},
+		"a long path":    {Config{}, []came{{1, 2, 1}, {24<<10 - 1, 2, 2}, {24 << 10, 2, 2}, {24<<10 - 1, 2, 2}}, "\x01"},
+	} {
+		for _, first := range []uint32{0, ^uint32(0) - 2} {
+			c.cfg.Selective = true
+			c.cfg.FirstSeq = first
+			r := newRig(t, 1, c.cfg, faults{})
+			conn := r.ends[0].conn
+			conn.send.selective = true
+			for _, f := range c.came {
+				conn.receive(r.now, first+f.ahead, append([]byte{1, byte(f.ahead)}, make([]byte, f.size-2)...), true)
+				if conn.recv.kept.count != f.count {
+					t.Errorf("%s: %d packets ahead of the one that is missing: %d are kept, want %d", name, f.ahead,
+						conn.recv.kept.count, f.count)
+				}
+			}
+			if conn.counts.Received.Resent != 1 {
+				t.Errorf("%s: %d repeats", name, conn.counts.Received.Resent)
+			}
+			if conn.receive(r.now, first, []byte{1, 0}, true) == nil {
+				t.Fatalf("%s: the missing packet was not taken", name)
+			}
+			var got []byte
+			for f := conn.Kept(r.now, true); f != nil; f = conn.Kept(r.now, true) {
+				got = append(got, f[1])
+			}
+			if string(got) != c.then {
+				t.Errorf("%s: then come %v", name, got)
 			}
 		}
-		if conn.counts.Received.Resent != 1 {
-			t.Errorf("%d repeats", conn.counts.Received.Resent)
+	}
+}
+
+// Behind a missing packet so many bytes are kept as a window on a long path holds, and 256 packets whatever they hold.
+func TestKeptBytes(t *testing.T) {
+	for size, most := range map[int]int{1 << 10: 4 << 10, 64 << 10: fewKept} {
+		r := newRig(t, 1, Config{Selective: true, Window: 64, Reach: 4 << 20}, faults{})
+		conn := r.ends[0].conn
+		conn.send.selective = true
+		frame := make([]byte, size)
+		for i := range uint32(5 << 10) {
+			conn.receive(r.now, 1+i, frame, true)
 		}
-		if conn.receive(r.now, first, []byte{1, 0}, true) == nil {
-			t.Fatal("the missing packet was not taken")
+		if k := &conn.recv.kept; k.count != min(most, 4<<10-1) {
+			t.Errorf("%d packets of %d bytes are kept, want %d", k.count, size, most)
 		}
-		var got []byte
-		for f := conn.Kept(r.now, true); f != nil; f = conn.Kept(r.now, true) {
-			got = append(got, f[1])
+	}
+}
+
+// SELECT says what is missing as far as a packet has room, and its reader sends again just that.
+func TestSelectRuns(t *testing.T) {
+	r := newRig(t, 1, Config{Selective: true, Window: 4 << 10, FixedWindow: true}, faults{})
+	sender := r.ends[0].conn
+	k := &r.ends[1].conn.recv.kept
+	sender.send.selective = true
+	var want []uint32
+	for i := range uint32(3000) {
+		head, payload := frame(0, 1)
+		sender.Queue(r.now, head, payload)
+		if i%7 == 0 || i > 2000 && i < 2900 {
+			want = append(want, i)
+		} else {
+			k.put(i, 0, []byte{1})
 		}
-		if string(got) != "\x01\x02" {
-			t.Errorf("then come %v", got)
+	}
+	r.data()
+	runs := k.runs(nil, 0)
+	if len(runs) > wire.SelectSize {
+		t.Fatalf("SELECT says %d bytes", len(runs))
+	}
+	r.lie(1, wire.KindSelect, 0, runs...)
+	var got []uint32
+	for i := range uint32(3000) {
+		if sender.slot(i).sends > 1 {
+			got = append(got, i)
 		}
+	}
+	if len(got) < 120 || !same(got, want[:len(got)]) {
+		t.Errorf("%d packets are sent again: %v, want %v", len(got), got, want)
 	}
 }
 

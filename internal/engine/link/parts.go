@@ -76,7 +76,7 @@ func (c *Conn) onPart(now monotime.Time, seq uint32, part []byte, room bool) []b
 	switch {
 	case less(seq, c.recv.expected):
 		return c.receive(now, seq, nil, room)
-	case seq-c.recv.expected > maxKept:
+	case seq-c.recv.expected > c.cfg.keeps():
 		return nil
 	}
 	frame := c.assemble(seq, part)

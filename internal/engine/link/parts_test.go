@@ -76,7 +76,7 @@ func TestLyingParts(t *testing.T) {
 		}
 	}
 	before := c.recv.expected
-	for _, seq := range []uint32{before - 1, before + maxKept + 1, before + 1<<31} {
+	for _, seq := range []uint32{before - 1, before + (&Config{}).keeps() + 1, before + 1<<31} {
 		if c.onPart(r.now, seq, lie(0, 10, 10), true) != nil {
 			t.Errorf("packet %d is taken, %d is expected", seq, before)
 		}

@@ -37,6 +37,7 @@ type Queue struct {
 	passed  [classes]uint8 // packets that have gone ahead of a class since it had a turn
 	chosen  class          // of the packet that Next returned
 	full    bool           // there is no room for bulk until Retry
+	parked  bool           // there is no room for anything until Retry
 
 	// Operations that have to wait before they enter the queue are numbered. Turn is the last number; all operations up
 	// to entered have entered.
@@ -106,9 +107,7 @@ func (q *Queue) add(c class, head, payload []byte, urgent bool) *item {
 	if it.replies() {
 		q.replies++
 	}
-	if !q.link.Listed() {
-		q.active.Add(q)
-	}
+	q.active.Add(q)
 	return it
 }
 
@@ -210,8 +209,12 @@ func (q *Queue) Refused() bool {
 	return q.full && q.count > q.waiting[bulk].count()
 }
 
-// Retry says that there may be room again.
-func (q *Queue) Retry() { q.full = false }
+// Retry says that there may be room again. It puts the queue on its list.
+func (q *Queue) Retry() {
+	q.full = false
+	q.parked = false
+	q.active.Add(q)
+}
 
 // Drop forgets every frame of one type that carries one operation number
 // (PROTOCOL §3, §4: bytes 4 to 7), because the operation was given up. It reports
@@ -285,9 +288,16 @@ func (a *Active) Empty() bool { return a.queues.Empty() }
 // Remove takes the first queue off the list until it is pushed to or Added.
 func (a *Active) Remove() *Queue { return a.queues.Pop() }
 
-// Add puts a queue on the list if it is not there.
+// Park takes the first queue off the list until Retry.
+func (a *Active) Park() *Queue {
+	q := a.queues.Pop()
+	q.parked = true
+	return q
+}
+
+// Add puts a queue on the list if it is not there and not parked.
 func (a *Active) Add(q *Queue) {
-	if !q.link.Listed() {
+	if !q.link.Listed() && !q.parked {
 		a.queues.Push(&q.link, q)
 	}
 }

@@ -87,7 +87,7 @@ func TestTimer(t *testing.T) {
 		t.Errorf("nothing is on its way, and the timer is due in %v", conn.Deadline().Sub(r.now))
 	}
 	packet()
-	due("begun anew", 100*ms)
+	due("until a round trip has been measured", 500*ms)
 	acked(40 * ms)
 	packet()
 	due("40 ms measured", (40+4*20+1)*ms)

@@ -96,9 +96,10 @@ func (p *Port) feed() {
 
 // feedPair lets the sends of one pair go on, in order, as far as there is room.
 func (p *Port) feedPair(d *pair) {
+	p.stretch(d)
 	for !d.waiting.Empty() {
 		op := d.waiting.Pop() // admit may put it on another list
-		if !p.admit(d, op) && !(p.stretch(d) && p.admit(d, op)) {
+		if !p.admit(d, op) {
 			d.waiting.PushFront(&op.link, op)
 			return
 		}

@@ -86,7 +86,7 @@ func (l *Layer) onRTS(from int, f wire.RTS) {
 		p.deliver(d, b)
 	}
 	d.since += int(min(f.Total, MaxUnasked))
-	if p.widen(d) || f.AckReq {
+	if p.widen(d) || f.AckReq || f.Seq == 0 && d.q.Lossy { // a sender that has not met us could not ask
 		p.ackData(d)
 	}
 }

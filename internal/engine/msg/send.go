@@ -254,7 +254,7 @@ func (p *Port) pump(d *pair) {
 // yet whether it takes such messages at once.
 func (d *pair) wonders() bool {
 	e := d.entry(d.sent - 1)
-	return e.block == nil && d.reach == unheard && d.q.Lossy && e.offer.Total <= MaxFar && d.port.keepsFar()
+	return e.block == nil && d.reach == unheard && d.q.Lossy && e.offer.Total <= MaxUnasked && d.port.keepsFar()
 }
 
 // Resume transmits messages that had to wait until operations on the peer's memory were on their way. A message never

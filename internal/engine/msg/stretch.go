@@ -49,7 +49,7 @@ func (p *Port) enlarge(d *pair, most int) bool {
 	if !p.grows.send || !d.q.Long || part >= most {
 		return false
 	}
-	by := min(part, most-part)
+	by := min(max(part, roomy*MaxUnasked-part), most-part)
 	d.extra += by
 	p.send.limit += by
 	return true
@@ -62,7 +62,7 @@ func (p *Port) widen(d *pair) bool {
 	if !p.grows.recv || !d.q.Long || limit >= 2*mostReach || p.recv.used > limit/4 || d.since < limit/4 {
 		return false
 	}
-	p.recv.limit = min(2*limit, 2*mostReach)
+	p.recv.limit = min(max(2*limit, 2*roomy*MaxUnasked), 2*mostReach)
 	d.since = 0
 	return true
 }

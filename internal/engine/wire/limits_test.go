@@ -100,7 +100,7 @@ func TestLimits(t *testing.T) {
 			[][]byte{
 				linked(Link{Kind: KindAck, Incarnation: 1, Flags: flagsEnd - 1 - Checksum}, 0),
 				linked(Link{Kind: KindSelect, Incarnation: 1, Flags: Checksum | Selective}, SelectSize),
-				linked(Link{Kind: KindSelect, Incarnation: 1}, SelectSize),
+				linked(Link{Kind: KindSelect, Incarnation: 1}, 1),
 				linked(Link{Kind: KindGreet, Incarnation: 1, Flags: Encrypted}, ShareSize),
 				linked(Link{Kind: KindData, Incarnation: 1}, 0),
 				linked(Link{Kind: KindData, Incarnation: 1}, 9),
@@ -114,7 +114,6 @@ func TestLimits(t *testing.T) {
 				linked(Link{Kind: KindAck, Incarnation: 1}, 1),
 				linked(Link{Kind: KindGreet, Incarnation: 1}, 0),
 				linked(Link{Kind: KindGreet, Incarnation: 1}, ShareSize+1),
-				linked(Link{Kind: KindSelect, Incarnation: 1}, SelectSize-1),
 				linked(Link{Kind: KindSelect, Incarnation: 1}, SelectSize+1),
 				linked(Link{Kind: KindSelect, Incarnation: 1}, 0),
 			},

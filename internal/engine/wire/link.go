@@ -1,18 +1,18 @@
 package wire
 
 // LinkSize is the length of the link header, TagSize that of the tag at its
-// end, and SelectSize that of what follows it in a SELECT: a bit for each packet
-// after the one that is missing, set if it has come. ShareSize is that of the share in
+// end, and SelectSize the most that follows it in a SELECT: which packets are
+// missing, and which have come behind them. ShareSize is that of the share in
 // a GREET.
 //
 // An encrypted packet is as long as another one. From TagAt on it consists of the
-// encrypted frame, or bits of a SELECT, and then of the tag.
+// encrypted frame, or what a SELECT says, and then of the tag.
 const (
 	LinkSize   = 64
 	TagSize    = 16
 	TagAt      = LinkSize - TagSize
 	KindAt     = 3 // of the kind of a packet
-	SelectSize = 32
+	SelectSize = 256
 	ShareSize  = 32
 )
 
@@ -120,7 +120,7 @@ func (f *Link) Parse(b []byte) (frame []byte, err error) {
 	}
 	switch rest := len(b) - LinkSize; {
 	case f.Kind == KindData || f.Kind == KindProbe: // a probe may be padded
-	case f.Kind == KindSelect && rest == SelectSize:
+	case f.Kind == KindSelect && rest > 0 && rest <= SelectSize:
 	case f.Kind == KindPart && rest > PartSize:
 	case f.Kind == KindGreet && rest == ShareSize:
 	case f.Kind != KindSelect && f.Kind != KindPart && f.Kind != KindGreet && rest == 0:

@@ -15,7 +15,7 @@ func newJob(n, perHost int, program func(r *Rank, rank int)) *Job {
 	j := New(Config{Ranks: n, PerHost: perHost, MTU: 1500, Topology: sim.Crossbar(n, wire), Seed: 7})
 	for rank := range n {
 		r := j.Add()
-		r.Run(func() {}, func() { program(r, rank) }, func() {})
+		r.Run(func(bool) {}, func() { program(r, rank) }, func() {})
 	}
 	return j
 }

@@ -31,7 +31,7 @@ func (j *Job) Add() *Rank {
 }
 
 // Run starts the rank. Its driver is tick; cancel ends the context of its program.
-func (r *Rank) Run(tick, program, cancel func()) {
+func (r *Rank) Run(tick func(room bool), program, cancel func()) {
 	r.cancel = cancel
 	r.Start(tick, program)
 }

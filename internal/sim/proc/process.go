@@ -19,12 +19,14 @@ type Process struct {
 	machine *sim.Machine
 	mtu     int
 	turns   *Turns
-	tick    func() // of the driver: handles packets that have arrived and timers that are due
+	tick    func(room bool) // of the driver: handles packets that have arrived, timers that are due and room for packets
 
 	memory   transport.Memory // shared with the processes of its host, or nil
 	sameHost *[]*Process      // the processes of its host, itself included; nil without shared memory
 
-	in []transport.In
+	in   []transport.In
+	full bool // the machine's own link takes no packets; roomAgain will be called
+	room bool // it takes some again, and the driver is to hear of it
 
 	threads map[int]*thread // the threads that have not ended, by number
 	order   []*thread       // the same, in the order of their start
@@ -51,9 +53,9 @@ func (p *Process) Share(m transport.Memory, sameHost *[]*Process) {
 	*sameHost = append(*sameHost, p)
 }
 
-// Start starts the program, at the current time of the world. Tick is called when a packet has arrived or a timer is
-// due.
-func (p *Process) Start(tick func(), program func()) {
+// Start starts the program, at the current time of the world. Tick is called when a packet has arrived, a timer is due
+// or, if room is set, Send takes packets again.
+func (p *Process) Start(tick func(room bool), program func()) {
 	p.tick = tick
 	p.newThread(program)
 }
@@ -213,7 +215,8 @@ func (p *Process) Timer() { p.runDriver() }
 
 // runDriver lets the driver handle packets and timers.
 func (p *Process) runDriver() {
-	p.tick()
+	p.tick(p.room)
+	p.room = false
 	p.checkWaits(nil)
 }
 

@@ -19,14 +19,34 @@ func (p *Process) PeerMTU(peer int) int { return p.mtu }
 // Lane returns nil: all packets go through Send.
 func (p *Process) Lane(peer int) transport.Lane { return nil }
 
-// Send sends all packets.
-func (p *Process) Send(pkts []transport.Out) int {
+// backlog is how many of the longest packets a machine's own link holds, as a socket's buffer does: hardly less than a
+// driver offers at once. The driver is called when there is room again.
+const backlog = 62
+
+// Send sends packets as long as the machine's own link takes them.
+func (p *Process) Send(pkts []transport.Out) (n int) {
 	p.use()
-	for _, o := range pkts {
+	for ; n < len(pkts); n++ {
+		o := &pkts[n]
+		now := p.world.Now()
+		if at := p.net.Room(p.rank, o.Peer, backlog*p.mtu); at > now {
+			if !p.full {
+				p.full = true
+				p.world.After(at.Sub(now), p.roomAgain)
+			}
+			break
+		}
 		p.net.Send(p.rank, o.Peer, o.Header, o.Payload)
 	}
 	p.turns.done.Add(1)
-	return len(pkts)
+	return n
+}
+
+// roomAgain lets the driver offer packets again.
+func (p *Process) roomAgain() {
+	p.full = false
+	p.room = true
+	p.runDriverLater()
 }
 
 // Pending reports whether a packet has arrived.

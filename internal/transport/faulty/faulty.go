@@ -27,6 +27,7 @@ type Transport struct {
 	rand   *rand.Rand
 	ring   func() // wakes the goroutine that polls
 	held   []held
+	late   delayed
 	lost   atomic.Int64
 }
 
@@ -47,7 +48,9 @@ func New(t transport.Transport, f Faults, seed uint64, ring func()) *Transport {
 	if t.Caps().Reliable {
 		panic("faulty: the transport promises to be reliable")
 	}
-	return &Transport{Transport: t, faults: f, rand: rand.New(rand.NewPCG(seed, 0)), ring: ring}
+	return &Transport{
+		Transport: t, faults: f, rand: rand.New(rand.NewPCG(seed, 0)), ring: ring, late: delayed{by: f.Delay, ring: ring},
+	}
 }
 
 // Lost returns how many packets have been lost on purpose. Any goroutine may
@@ -73,9 +76,7 @@ func (t *Transport) Send(pkts []transport.Out) int {
 
 // Poll also lets go of packets that have been held for long enough.
 func (t *Transport) Poll(dst []transport.In) int {
-	if len(t.held) > 0 {
-		t.release()
-	}
+	t.release()
 	return t.Transport.Poll(dst)
 }
 
@@ -99,7 +100,7 @@ func (t *Transport) send(o *transport.Out) bool {
 		o = &bad
 	}
 	if t.faults.Delay > 0 {
-		t.hold(o, 0, 0)
+		t.late.add(o)
 		return true
 	}
 	return t.Transport.Send([]transport.Out{*o}) == 1
@@ -119,6 +120,10 @@ func (t *Transport) hold(o *transport.Out, passes int, most time.Duration) {
 // waited for long. If the network has no room for one it is lost: that is allowed
 // too.
 func (t *Transport) release() {
+	t.late.release(t.Transport)
+	if len(t.held) == 0 {
+		return
+	}
 	keep := t.held[:0]
 	now := time.Now()
 	for _, h := range t.held {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"weft/internal/transport"
@@ -33,7 +34,7 @@ func through(f Faults, seed uint64) (sent []string, lost int64) {
 	for i := range 1000 {
 		tr.Send([]transport.Out{{Peer: 1, Header: fmt.Appendf(nil, "%03d", i), Payload: []byte("x")}})
 	}
-	for len(tr.held) > 0 {
+	for len(tr.held)+tr.late.count > 0 {
 		tr.Poll(nil)
 	}
 	return below.sent, tr.Lost()
@@ -72,6 +73,35 @@ func TestFaults(t *testing.T) {
 	if slices.Equal(sent, all) || len(sent) != 1000 {
 		t.Errorf("%d sent, none damaged", len(sent))
 	}
+}
+
+// Delayed packets leave in order, after their time and not before, in batches; a timer rings for the first of them.
+func TestDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		below := &lossy{}
+		rung := 0
+		tr := New(below, Faults{Delay: time.Millisecond}, 1, func() { rung++ })
+		for i := range 1000 {
+			tr.Send([]transport.Out{{Peer: 1, Header: fmt.Appendf(nil, "%03d", i), Payload: []byte("x")}})
+			time.Sleep(10 * time.Microsecond)
+			if tr.Poll(nil); len(below.sent) != max(i-98, 0) {
+				t.Fatalf("%d packets have left %v after the first was sent", len(below.sent), time.Duration(i+1)*10*time.Microsecond)
+			}
+		}
+		before := rung
+		time.Sleep(10 * time.Millisecond)
+		if rung == before {
+			t.Error("nothing rings for what is late")
+		}
+		tr.Poll(nil)
+		all, _ := through(Faults{}, 1)
+		if !slices.Equal(below.sent, all) {
+			t.Errorf("%d packets have left, in order: %v", len(below.sent), slices.IsSorted(below.sent))
+		}
+		if before > 200 {
+			t.Errorf("the timer has rung %d times within 10 ms, while packets left anyway", before)
+		}
+	})
 }
 
 // A gate loses what is cut, until it is healed, and keeps what is slow.
