@@ -124,51 +124,64 @@ func (r *Remote) writable() error {
 	return nil
 }
 
-// write copies b to mapped memory.
-func (r *Remote) write(off int, b []byte) error {
+// near reads or writes mapped memory, as kind says. If the memory is updated, code says how.
+func (r *Remote) near(kind rma.Kind, off int, code wire.Code, b []byte) error {
+	if len(b) < timeline.LeastNoted {
+		return r.access(kind, off, code, b)
+	}
+	began := r.p.timeline.Mark()
+	err := r.access(kind, off, code, b)
+	if r.p.timeline != nil {
+		r.p.timeline.Note(began, noted(kind), 0, r.rank, len(b), err)
+	}
+	if err == nil && len(b) >= counters.LongAccess {
+		r.countLong(kind, len(b))
+	}
+	return err
+}
+
+// access is near without recording it.
+func (r *Remote) access(kind rma.Kind, off int, code wire.Code, b []byte) (err error) {
 	if err := r.peer.Gone(); err != nil {
 		return r.lost(err)
 	}
-	if err := driver.Write(r.direct, r.rank, r.found.Size, off, b); err != nil {
-		return r.named(err)
+	if kind == rma.Pull {
+		err = driver.Read(r.direct, r.rank, r.found.Size, off, b)
+	} else {
+		err = driver.Write(r.direct, r.rank, r.found.Size, off, code, b)
 	}
-	if len(b) >= counters.LongAccess {
-		r.counts.Wrote(len(b))
+	if err != nil {
+		return r.named(err)
 	}
 	return nil
 }
 
-// now completes an operation on mapped memory.
-func (r *Remote) now(op *rma.Op) error {
-	if len(op.Buf) >= timeline.LeastNoted && r.p.timeline != nil {
-		began := r.p.timeline.Mark()
-		err := r.apply(op)
-		kind := timeline.Push
-		if op.Kind == rma.Pull {
-			kind = timeline.Pull
-		}
-		r.p.timeline.Note(began, kind, 0, r.rank, len(op.Buf), err)
-		return err
+// noted returns how the timeline calls a read or a write.
+func noted(kind rma.Kind) timeline.Kind {
+	if kind == rma.Pull {
+		return timeline.Pull
 	}
-	return r.apply(op)
+	return timeline.Push
 }
 
-// apply is now without recording it in the timeline.
-func (r *Remote) apply(op *rma.Op) error {
+// countLong counts bytes that have not gone in packets.
+func (r *Remote) countLong(kind rma.Kind, n int) {
+	if kind == rma.Pull {
+		r.counts.Got(n)
+	} else {
+		r.counts.Wrote(n)
+	}
+}
+
+// nearWord carries out an atomic operation on mapped memory.
+func (r *Remote) nearWord(off int, code wire.Code, a, b uint64) (old uint64, err error) {
 	if err := r.peer.Gone(); err != nil {
-		return r.lost(err)
+		return 0, r.lost(err)
 	}
-	if err := driver.Direct(r.direct, r.found.Size, op); err != nil {
-		return r.named(err)
+	if old, err = driver.Atomic(r.direct, r.rank, r.found.Size, off, code, a, b); err != nil {
+		return old, r.named(err)
 	}
-	switch {
-	case len(op.Buf) < counters.LongAccess:
-	case op.Kind == rma.Pull:
-		r.counts.Got(len(op.Buf))
-	default:
-		r.counts.Wrote(len(op.Buf))
-	}
-	return nil
+	return old, nil
 }
 
 // lost says in the error that a rank is gone which region was to be accessed.
@@ -218,15 +231,6 @@ func (r *Remote) Push(ctx context.Context, off int, src []byte) error {
 		return err
 	}
 	r.p.count(r.rank, amt.Push, len(src))
-	if r.direct != nil {
-		if len(src) < timeline.LeastNoted || r.p.timeline == nil {
-			return r.write(off, src)
-		}
-		began := r.p.timeline.Mark()
-		err := r.write(off, src)
-		r.p.timeline.Note(began, timeline.Push, 0, r.rank, len(src), err)
-		return err
-	}
 	return r.move(ctx, rma.Push, off, src)
 }
 
@@ -240,8 +244,7 @@ func (r *Remote) Pull(ctx context.Context, dst []byte, off int) error {
 
 func (r *Remote) move(ctx context.Context, kind rma.Kind, off int, b []byte) error {
 	if r.direct != nil {
-		op := rma.Op{Kind: kind, Peer: r.rank, Off: uint64(off), Buf: b}
-		return r.now(&op)
+		return r.near(kind, off, wire.CodeSwap, b)
 	}
 	if r.window != nil && r.lock == 0 && r.peer.Puts.Load() == r.peer.Settled.Load() {
 		if done, err := r.reach(ctx, kind, off, b); done || err != nil {
@@ -266,23 +269,17 @@ func (r *Remote) reach(ctx context.Context, kind rma.Kind, off int, b []byte) (d
 	}
 	ctx = driver.Endless(ctx)
 	began := r.p.timeline.Mark()
-	noted := timeline.Push
 	if kind == rma.Pull {
-		noted = timeline.Pull
 		done = r.window.Read(ctx, off, b)
 	} else {
 		done = r.window.Write(ctx, off, b)
 	}
-	switch {
-	case !done:
+	if !done {
 		return false, nil
-	case kind == rma.Pull:
-		r.counts.Got(len(b))
-	default:
-		r.counts.Wrote(len(b))
 	}
+	r.countLong(kind, len(b))
 	if r.p.timeline != nil {
-		r.p.timeline.Note(began, noted, 0, r.rank, len(b), nil)
+		r.p.timeline.Note(began, noted(kind), 0, r.rank, len(b), nil)
 	}
 	return true, nil
 }
@@ -292,13 +289,7 @@ const MaxPut = wire.MaxPut
 
 // Put writes up to MaxPut bytes at off. It copies b, and does not wait until the data is in
 // place. Flush waits for that, and returns an error if the rank refused a Put.
-func (r *Remote) Put(off int, b []byte) error {
-	if r.direct != nil && len(b) <= MaxPut && !r.found.ReadOnly {
-		r.p.count(r.rank, amt.Put, len(b))
-		return r.write(off, b)
-	}
-	return r.Update(off, UpdateReplace, b)
-}
+func (r *Remote) Put(off int, b []byte) error { return r.Update(off, UpdateReplace, b) }
 
 // FetchAdd atomically adds delta to the 8-byte word at off, and returns its former value. Off
 // must be a multiple of 8. Words are in the byte order of the host that has them; the sum
@@ -325,9 +316,7 @@ func (r *Remote) atomic(ctx context.Context, code wire.Code, off int, a, b uint6
 	}
 	r.p.count(r.rank, amt.Atomic, 8)
 	if r.direct != nil {
-		op := rma.Op{Kind: rma.Atomic, Peer: r.rank, Off: uint64(off), Code: code, A: a, B: b}
-		err := r.now(&op)
-		return op.Value, err
+		return r.nearWord(off, code, a, b)
 	}
 	c := driver.NewCall()
 	defer c.Free()

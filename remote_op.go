@@ -80,13 +80,7 @@ func (r *Remote) startAtomic(code wire.Code, off int, a, b uint64) (*Op, error) 
 
 func (r *Remote) start(op *rma.Op) (*Op, error) {
 	if r.direct != nil {
-		op.Peer = r.rank
-		if err := r.now(op); err != nil {
-			return nil, err
-		}
-		o := newOp()
-		*o = Op{node: r.p.node, value: op.Value}
-		return o, nil
+		return r.startNear(op)
 	}
 	o := newOp()
 	*o = Op{node: r.p.node}
@@ -98,6 +92,26 @@ func (r *Remote) start(op *rma.Op) (*Op, error) {
 		o.call.Free()
 		return nil, err
 	}
+	return o, nil
+}
+
+// startNear carries an operation on mapped memory out.
+func (r *Remote) startNear(op *rma.Op) (*Op, error) {
+	var value uint64
+	var err error
+	switch op.Kind {
+	case rma.Flush:
+		err = r.Flush(context.Background())
+	case rma.Atomic:
+		value, err = r.nearWord(int(op.Off), op.Code, op.A, op.B)
+	default:
+		err = r.near(op.Kind, int(op.Off), op.Code, op.Buf)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o := newOp()
+	*o = Op{node: r.p.node, value: value}
 	return o, nil
 }
 

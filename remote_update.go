@@ -70,12 +70,12 @@ func (r *Remote) Update(off int, u Update, b []byte) error {
 		return &TooLongError{Size: len(b), Limit: MaxPut, What: "what Put takes"}
 	}
 	r.p.count(r.rank, amt.Put, len(b))
+	if r.direct != nil {
+		return r.access(rma.Push, off, wire.Code(u), b)
+	}
 	op := rma.Op{Kind: rma.Push, Code: wire.Code(u)}
 	if err := r.aim(&op, off, b); err != nil {
 		return err
-	}
-	if r.direct != nil {
-		return r.apply(&op)
 	}
 	r.peer.Puts.Add(1)
 	return r.p.node.Put(&op)

@@ -8,8 +8,14 @@ import (
 	"weft/internal/mem"
 )
 
+// A Code says what becomes of words.
+type Code = wire.Code
+
+// Replace is the Code of a write.
+const Replace = wire.CodeSwap
+
 // Write writes bytes to memory, or updates each of its words with one of them. Bounds and alignment have been checked.
-func Write(b []byte, code wire.Code, src []byte) {
+func Write(b []byte, code Code, src []byte) {
 	if code == wire.CodeSwap {
 		mem.Copy(b, src)
 		return
@@ -21,7 +27,7 @@ func Write(b []byte, code wire.Code, src []byte) {
 
 // Apply executes an atomic operation on the word at off, and returns what was there before. Bounds and alignment have
 // been checked.
-func Apply(b []byte, off int, code wire.Code, a, c uint64) uint64 {
+func Apply(b []byte, off int, code Code, a, c uint64) uint64 {
 	switch code {
 	case wire.CodeAdd:
 		return mem.Add64(b, off, a) - a
