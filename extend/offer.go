@@ -18,6 +18,12 @@ func Open(p *weft.Proc, channel int, cfg *weft.PortConfig) (*weft.Port, error) {
 	return q.(*weft.Port), nil
 }
 
+// OneHost reports whether all ranks of the job are on this host. All ranks get the same answer.
+func OneHost(p *weft.Proc) bool {
+	j := inside.OfProc(p).Job
+	return j.Local == j.Size
+}
+
 // Library returns what a library keeps for a Proc under a key, which make makes at the first call. Make must not call
 // Library.
 func Library(p *weft.Proc, key any, make func() any) any { return inside.Library(p, key, make) }
@@ -74,6 +80,12 @@ func (o *Offer) Take(ctx context.Context, buf []byte) error {
 
 // Open reports whether the message can be taken. That of the zero Offer cannot.
 func (o *Offer) Open() bool { return o.c != nil }
+
+// Near reports whether Take copies the message from memory, and waits for no packets.
+func (o *Offer) Near() bool {
+	m := &o.c.Msg
+	return m.State != msg.Offered || m.Offer.Mem != 0 || m.Offer.Addr != 0
+}
 
 // Refuse gives the message up. Its sender gets an error that matches weft.ErrClosed, if it was a long message.
 func (o *Offer) Refuse() {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"weft/internal/match"
+	"weft/internal/mem"
 )
 
 // An Operation names one of the collective operations.
@@ -35,16 +36,27 @@ const (
 	operations
 )
 
-var operationNames = [operations]string{
-	"Send or Recv", "Barrier", "Broadcast", "Reduce", "AllReduce", "Scan", "Exscan", "ReduceScatter", "Gather", "Scatter",
-	"AllGather", "AllToAll", "NeighborAllGather", "NeighborAllToAll", "Split, Dup or Create",
-	"Put, Get or Accumulate",
+// A shape is what operations differ in, besides how they are carried out.
+type shape struct {
+	name   string
+	rooted bool
+	byDst  bool // the elements that members must have alike are those of dst
+}
+
+var shapes = [operations]shape{
+	OpPointToPoint: {name: "Send or Recv"}, OpBarrier: {name: "Barrier"}, OpBroadcast: {name: "Broadcast", rooted: true},
+	OpReduce: {name: "Reduce", rooted: true}, OpAllReduce: {name: "AllReduce"}, OpScan: {name: "Scan"},
+	OpExscan: {name: "Exscan"}, OpReduceScatter: {name: "ReduceScatter"}, OpGather: {name: "Gather", rooted: true},
+	OpScatter: {name: "Scatter", rooted: true, byDst: true}, OpAllGather: {name: "AllGather"},
+	OpAllToAll: {name: "AllToAll", byDst: true}, OpNeighborAllGather: {name: "NeighborAllGather"},
+	OpNeighborAllToAll: {name: "NeighborAllToAll"}, OpSplit: {name: "Split, Dup or Create"},
+	OpWindow: {name: "Put, Get or Accumulate"},
 }
 
 // String returns the name of the function, such as AllReduce.
 func (o Operation) String() string {
 	if o < operations {
-		return operationNames[o]
+		return shapes[o].name
 	}
 	return fmt.Sprintf("operation of kind %d", uint8(o))
 }
@@ -56,13 +68,17 @@ type Call struct {
 	Number uint32 // counts the communicator's operations from 1
 	Root   int    // or -1
 	Type   reflect.Kind
-	Size   int // of an element in bytes
-	Length int // elements in the slice that must have the same length at all members; -1 if the lengths may differ
+	Size   int  // of an element in bytes
+	Length int  // elements in the slice that must have the same length at all members; -1 if the lengths may differ
+	Begun  bool // it was begun only, by a function whose name begins with Start, as far as that is known
 }
 
 // String describes the call in words.
 func (c Call) String() string {
 	s := fmt.Sprintf("%v (operation %d)", c.Op, c.Number)
+	if c.Begun {
+		s = "Start" + s
+	}
 	if c.Root >= 0 {
 		s += fmt.Sprintf(" with root %d", c.Root)
 	}
@@ -75,8 +91,14 @@ func (c Call) String() string {
 
 // A call is a collective operation of this member while it goes on.
 type call struct {
-	c    *Comm
-	head header // what goes ahead of each message
+	params
+	c     *Comm
+	head  header   // what goes ahead of each message
+	bound *binding // the program's context, unless a goroutine carries the operation out
+	looks int      // of inquire at it
+
+	memory      []byte // that the operation needs, aligned to 8
+	used, total int    // of memory; of all that room has returned
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
@@ -89,61 +111,45 @@ const vary = 1<<63 - 1
 func (k *call) public() Call { return publicCall(&k.head) }
 
 func publicCall(h *header) Call {
-	c := Call{Op: h.op, Number: uint32(h.tag), Root: int(h.root), Type: h.kind, Size: int(h.size), Length: int(h.length)}
+	c := Call{
+		Op: h.op, Number: uint32(h.tag), Root: int(h.root), Type: h.kind, Size: int(h.size), Length: int(h.length),
+		Begun: h.form == synchronous,
+	}
 	if h.length == vary {
 		c.Length = -1
 	}
 	return c
 }
 
-// A plan is a collective operation that can be carried out: at once, or by a goroutine of its own.
-type plan struct {
-	c    *Comm
-	head header
-	err  error // why it cannot be
-	body func(ctx context.Context, k *call) error
-}
-
-// plan returns the plan of an operation on elements like those of b, with n elements in the slice that must have the
-// same length at all members, or vary. Root is -1 if it has none.
-func (c *Comm) plan(op Operation, root int, b Buffer, n int, body func(ctx context.Context, k *call) error) plan {
-	p := plan{c: c, body: body, err: b.check()}
-	p.head = header{
-		comm: c.id, class: collective, op: op, root: int32(root), kind: b.kind, size: uint32(b.size), length: uint64(n),
-	}
-	if root != -1 && p.err == nil {
-		p.err = c.has(root)
-	}
-	return p
-}
-
-// do carries a plan out.
-func (p plan) do(ctx context.Context) error {
-	k, err := p.begin()
+// run carries an operation out.
+func (c *Comm) run(ctx context.Context, p *params) error {
+	k, err := c.begin(ctx, p)
 	if err == nil {
-		err = p.body(ctx, k)
+		err = k.carryOut(ctx)
 	}
 	return k.end(err)
 }
 
-// start has a goroutine carry a plan out. The operations of a communicator are numbered in the order in which they are
-// started, so several can go on at the same time.
-func (p plan) start() (*Request, error) {
-	return (&Request{c: p.c, op: &callOp{plan: p}}).begin()
+// start has a goroutine carry an operation out. The operations of a communicator are numbered in the order in which
+// they are started, so several can go on at the same time.
+func (c *Comm) start(p *params) (*Request, error) {
+	p.begun = true
+	return (&Request{c: c, op: &callOp{c: c, params: *p}}).begin()
 }
 
 // A callOp is a collective operation as that of a request.
 type callOp struct {
-	plan plan
-	g    background
+	c      *Comm
+	params params
+	g      background
 }
 
 func (o *callOp) start() error {
-	k, err := o.plan.begin()
+	k, err := o.c.begin(nil, &o.params)
 	if err != nil {
 		return k.end(err)
 	}
-	o.g.begin(o.plan.c.w, func(ctx context.Context) error { return k.end(o.plan.body(ctx, k)) })
+	o.g.begin(o.c.w, func(ctx context.Context) error { return k.end(k.carryOut(ctx)) })
 	return nil
 }
 
@@ -152,23 +158,32 @@ func (o *callOp) test() bool                               { return o.g.over.Loa
 func (o *callOp) watch()                                   {}
 
 // begin notes an operation that begins, even if it cannot go on.
-func (p plan) begin() (*call, error) {
-	c := p.c
-	h := p.head
+func (c *Comm) begin(ctx context.Context, p *params) (*call, error) {
+	k := calls.Get().(*call)
+	k.params = *p
+	k.c = c
+	err := k.describe()
 	w := c.w
 	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.unlock()
 	c.seq++
-	h.tag = int32(c.seq)
-	k := calls.Get().(*call)
-	k.c = c
-	k.head = h
+	k.head.tag = int32(c.seq)
 	c.running = append(c.running, k)
-	c.past[c.seq%uint32(len(c.past))] = h
+	past := &c.past[c.seq%uint32(len(c.past))]
+	*past = k.head
+	if k.begun {
+		past.form = synchronous
+	} else {
+		k.bound = c.bind(ctx)
+	}
+	if c.board != nil && !w.inquiring {
+		w.inquiring = true
+		w.later(func() { w.p.Go(w.inquire) })
+	}
 	if err := c.over(); err != nil {
 		return k, err
 	}
-	return k, p.err
+	return k, err
 }
 
 // end notes that an operation has ended, and returns its error with the operation added. If it has failed it revokes
@@ -180,6 +195,10 @@ func (k *call) end(err error) error {
 	defer w.unlock()
 	i := slices.Index(c.running, k)
 	c.running = slices.Delete(c.running, i, i+1)
+	if k.bound != nil {
+		c.unbind(k.bound)
+		w.found(k)
+	}
 	if err == nil && c.q.Unexpected() > 0 {
 		if m, from, ok := c.q.Peek(AnySource, k.head.key(), match.Exact); ok {
 			err = &MismatchError{Rank: c.group.at(from), Mine: k.public(), Theirs: publicCall(&m.head)}
@@ -191,9 +210,22 @@ func (k *call) end(err error) error {
 		}
 		c.revoke(c.revocation(err))
 	}
-	*k = call{}
+	*k = call{memory: k.memory}
 	calls.Put(k)
 	return err
+}
+
+// room returns n bytes, aligned to 8, which are the operation's until it ends.
+func (k *call) room(n int) []byte {
+	each := (n + 7) &^ 7
+	k.total += each
+	if k.used+each > len(k.memory) {
+		k.memory = mem.Aligned(2*k.total + 64)
+		k.used = 0
+	}
+	b := k.memory[k.used : k.used+n]
+	k.used += each
+	return b
 }
 
 // missed handles a message of a collective operation that this member is through with: some members have called
@@ -235,14 +267,6 @@ func (h *header) differs(rank int, theirs *header) error {
 		return &MismatchError{Rank: rank, Mine: publicCall(h), Theirs: publicCall(theirs)}
 	case h.length != theirs.length:
 		return &LengthError{h.op, rank, int(theirs.length), int(h.length)}
-	}
-	return nil
-}
-
-// want returns a LengthError unless a slice of this member has the length that it must have.
-func (k *call) want(got, want int) error {
-	if got != want {
-		return &LengthError{k.head.op, -1, got, want}
 	}
 	return nil
 }

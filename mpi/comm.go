@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -42,6 +43,8 @@ type Comm struct {
 	past    [8]header // the last ones, by their numbers
 	sends   uint32    // the number of synchronous sends so far
 
+	board    *board // nil: not made
+	plain    uint32 // operations before it is made, so far
 	topology topology
 }
 
@@ -108,10 +111,13 @@ func (c *Comm) Free(ctx context.Context) error {
 	}
 	w.mu.Unlock()
 	if !over { // else the members may be anywhere
-		err = c.Barrier(ctx)
+		err = c.run(ctx, &params{op: OpBarrier, begun: true, src: parts{all: none}})
 	}
 	if c == w.all {
 		return err
+	}
+	if c.board != nil {
+		err = errors.Join(err, c.board.close())
 	}
 	w.mu.Lock()
 	defer w.unlock()

@@ -75,7 +75,7 @@ func (c *Comm) split(ctx context.Context, a applicant) (d *Comm, err error) {
 		return nil, err
 	}
 	all := make([]applicant, c.Size())
-	if err := c.gatherAll(ctx, OpSplit, Of([]applicant{a}), Of(all)); err != nil || a.absent != 0 {
+	if err := c.run(ctx, even(OpSplit, Of([]applicant{a}), Of(all), 0)); err != nil || a.absent != 0 {
 		return nil, err
 	}
 	var places []int
@@ -139,7 +139,7 @@ func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
 	}
 	all := make([]applicant, c.Size())
 	mine := applicant{color: h.Sum64(), number: number}
-	if err := c.gatherAll(ctx, OpSplit, Of([]applicant{mine}), Of(all)); err != nil {
+	if err := c.run(ctx, even(OpSplit, Of([]applicant{mine}), Of(all), 0)); err != nil {
 		return nil, err
 	}
 	for place, other := range all {

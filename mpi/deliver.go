@@ -154,8 +154,10 @@ func (r *receive) meet(place int, m *message) {
 		r.got = *m
 		r.err = err
 		r.state = offered
+		if r.started != nil {
+			w.ready = append(w.ready, r)
+		}
 		r.wake.Set()
-		w.changed()
 	case err != nil:
 		r.end(err)
 	default:

@@ -34,8 +34,8 @@
 // ordinary memory if no receive waits for them, without a limit, as in other MPI libraries. A longer message waits at
 // its sender until a receive has been found for it, and is copied once then, while both programs may compute.
 //
-// A receive makes progress while a goroutine of the rank waits or tests. A collective operation that has been started
-// makes progress by a goroutine of its own.
+// A receive makes progress while a goroutine of the rank waits or tests, for whatever. A collective operation that has
+// been started makes progress by a goroutine of its own.
 //
 // # Errors
 //
@@ -62,18 +62,26 @@
 //
 // # Algorithms
 //
-// The algorithm follows from the length of the slices and the number n of members, so all members take the same one.
-// Reductions combine elements in the order of the ranks.
+// The algorithm follows from the length of the slices, the number n of members, and whether all ranks are on one host,
+// so all members take the same one. The table is in tuning.txt; the environment variable WEFT_MPI_TUNING names a file
+// with another one, which "weftlab mpi -tune" measures and writes. All ranks must have the same. Reductions combine
+// elements in the order of the ranks.
 //
-//	Broadcast      binomial tree; from 256 KiB on, scatter and ring all-gather (van de Geijn)
-//	Reduce         binomial tree
-//	AllReduce      recursive doubling; from 32 KiB on, each member combines a part, and a ring gathers them [Thakur05]
+// If all ranks of the job are on one host, up to 64 members of a communicator have a board: memory that all map. Each
+// writes its elements there, all meet in a barrier, and each reads those of the others. It is made in the second
+// operation, and takes 256 KiB for each member. Operations that have only been begun do not take place there. So one
+// member must not call an operation that another one begins with Start, as in MPI: they get a MismatchError.
+//
+//	all            board
+//	Broadcast      tree: binomial; scatter: parts are scattered, and a ring gathers them (van de Geijn)
+//	Reduce         tree: binomial
+//	AllReduce      doubling: recursive; parts: each member combines a part, and a ring gathers them [Thakur05]
 //	Scan, Exscan   doubling, ⌈log2 n⌉ rounds
-//	ReduceScatter  each member combines its part
-//	Gather         each member sends to the root
-//	Scatter        the root sends to each member
-//	AllGather      Bruck's, ⌈log2 n⌉ rounds [Bruck97]; for parts of more than 1 KiB, a ring
-//	AllToAll       Bruck's for parts of at most 256 bytes and n > 4; else all exchanges at once
+//	ReduceScatter  parts: each member combines its part
+//	Gather         linear: each member sends to the root
+//	Scatter        linear: the root sends to each member
+//	AllGather      bruck: ⌈log2 n⌉ rounds [Bruck97]; ring
+//	AllToAll       bruck; exchange: all exchanges at once
 //	Barrier        dissemination, ⌈log2 n⌉ rounds [Hensgen88]
 //	Split, Dup     an AllGather of 24 bytes of each member
 //	Agree, Shrink  dissemination rounds without a coordinator; see package internal/agreement

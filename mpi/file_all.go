@@ -169,8 +169,12 @@ func (f *File) write(all []piece) error {
 			end = max(end, all[n].off+int64(len(all[n].bytes)))
 			n++
 		}
-		together := make([]byte, end-all[0].off)
-		for _, p := range all[:n] {
+		together := all[0].bytes
+		if n > 1 { // a piece that is alone is written from where it is
+			together = make([]byte, end-all[0].off)
+			copy(together, all[0].bytes)
+		}
+		for _, p := range all[1:n] {
 			copy(together[p.off-all[0].off:], p.bytes)
 		}
 		if _, err := f.f.WriteAt(together, all[0].off); err != nil {

@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"weft/extend"
@@ -34,6 +35,14 @@ func (w *world) inquire() {
 				w.ask(r)
 			}
 		}
+		for _, c := range w.list {
+			for _, k := range c.running {
+				if c.board != nil && !k.begun {
+					idle = 0
+					w.seek(k)
+				}
+			}
+		}
 		w.inquiring = idle < 2
 		w.unlock()
 	}
@@ -45,7 +54,11 @@ func (w *world) ask(r *receive) {
 		r.show()
 	}
 	var b [headSize]byte
-	r.want.head.put(b[:])
+	h := r.want.head
+	if past := &r.c.past[uint32(h.tag)%uint32(len(r.c.past))]; past.tag == h.tag {
+		h = *past
+	}
+	h.put(b[:])
 	w.notify(r.c.group.at(r.source), notice{comm: r.c.id, what: noticeAsk, rest: b[:]})
 }
 
@@ -76,7 +89,11 @@ func (c *Comm) asked(from int, b []byte) {
 	mine := &c.past[seq%uint32(len(c.past))]
 	switch {
 	case mine.tag == theirs.tag:
-		if err := mine.differs(from, &theirs); err != nil {
+		err := mine.differs(from, &theirs)
+		if err == nil && c.board != nil && mine.form != theirs.form {
+			err = &MismatchError{Rank: from, Mine: publicCall(mine), Theirs: publicCall(&theirs)}
+		}
+		if err != nil {
 			c.revoke(c.revocation(err))
 		}
 	case c.seq < seq:
@@ -95,7 +112,7 @@ func (c *Comm) behind(from int, b []byte) {
 	if !ok {
 		return
 	}
-	for _, r := range c.w.waiting {
+	for _, r := range slices.Concat(c.w.waiting, c.w.sought) {
 		if r.c != c || r.want == nil || r.source != c.group.find(from) || r.want.head.tag <= theirs.tag {
 			continue
 		}

@@ -33,6 +33,7 @@ type receive struct {
 	want      *call // of a collective operation: what the sender must have called
 	taking    bool  // it takes the message without its elements: MProbe
 	ticket    match.Ticket[*receive]
+	started   *recvOp // for which no goroutine waits, or nil
 
 	state  state
 	status Status
@@ -209,6 +210,7 @@ func (w *world) wait(ctx context.Context, r *receive) error {
 			w.driving = false
 			w.driver = nil
 			w.deliver(a)
+			w.fetchReady()
 		}
 		switch {
 		case err == nil || r.state != waiting:
@@ -240,6 +242,7 @@ func (w *world) poll(r *receive) error {
 		w.mu.Lock()
 		w.driving = false
 		w.deliver(a)
+		w.fetchReady()
 		if len(w.waiting) > 0 {
 			w.waiting[0].wake.Set() // it found this goroutine driving
 		}

@@ -2,55 +2,24 @@ package mpi
 
 import (
 	"context"
-
-	"weft/internal/mem"
+	"math/bits"
 )
 
-// combine is an Op on the bytes of elements.
-type combine func(dst, src []byte)
-
-// on returns an Op that works on bytes, which are aligned to 8.
-func on[T any](op Op[T]) combine {
-	return func(dst, src []byte) {
-		if n := mem.Size[T](); n > 0 {
-			op(mem.View[T](dst, len(dst)/n), mem.View[T](src, len(src)/n))
-		}
-	}
-}
-
-// Reduce combines the members' slices, all of one length, into the slice of the root. The others keep theirs. It takes
-// a binomial tree.
-func Reduce[T any](ctx context.Context, c *Comm, s []T, op Op[T], root int) error {
-	return c.reducing(Of(s), on(op), root).do(ctx)
-}
-
-// StartReduce begins a Reduce (MPI_Ireduce).
-func StartReduce[T any](c *Comm, s []T, op Op[T], root int) (*Request, error) {
-	return c.reducing(Of(s), on(op), root).start()
-}
-
-func (c *Comm) reducing(b Buffer, op combine, root int) plan {
-	return c.plan(OpReduce, root, b, b.count(), func(ctx context.Context, k *call) error {
-		return k.reduce(ctx, b, op, root)
-	})
-}
-
-// reduce goes up a tree whose root is member 0, so that elements are combined in the order of the ranks.
-func (k *call) reduce(ctx context.Context, b Buffer, op combine, root int) error {
+// reduceTree is Reduce up a binomial tree whose root is member 0, so that elements are combined in the order of the
+// ranks.
+func (k *call) reduceTree(ctx context.Context) error {
 	n := k.c.group.n
 	me := k.c.me
-	m := newRoom()
-	defer m.put()
-	memory := m.get(2 * roomFor(b))
-	in := b.in(memory[roomFor(b):])
+	b := k.src.all
+	in := k.like(&b, len(b.b))
 	sum := b
-	if me != root && me&1 == 0 && me+1 < n { // it combines, and keeps its slice
-		sum = b.in(memory)
+	if me != k.root && me&1 == 0 && me+1 < n { // it combines, and keeps its slice
+		sum = k.like(&b, len(b.b))
 		copy(sum.b, b.b)
 	}
 	for bit := 1; bit < n; bit <<= 1 {
 		if me&bit != 0 {
-			if err := k.sendTo(ctx, me-bit, sum); err != nil || me != root {
+			if err := k.sendTo(ctx, me-bit, sum); err != nil || me != k.root {
 				return err
 			}
 			return k.receiveFrom(ctx, 0, b)
@@ -59,75 +28,22 @@ func (k *call) reduce(ctx context.Context, b Buffer, op combine, root int) error
 			if err := k.receiveFrom(ctx, me+bit, in); err != nil {
 				return err
 			}
-			op(sum.b, in.b)
+			k.combine.apply(sum.b, in.b)
 		}
 	}
-	if root != 0 {
-		return k.sendTo(ctx, root, sum)
+	if k.root != 0 {
+		return k.sendTo(ctx, k.root, sum)
 	}
 	return nil
 }
 
-// roomFor returns the length in bytes of a buffer, rounded up to 8.
-func roomFor(b Buffer) int { return (len(b.b) + 7) &^ 7 }
-
-// in returns a buffer for as many elements in other memory.
-func (b *Buffer) in(memory []byte) Buffer {
-	return Buffer{b: memory[:len(b.b)], size: b.size, kind: b.kind}
-}
-
-// The lengths in bytes from which on AllReduce reduces parts and gathers them: of the slice, and of each part. Then the
-// bytes on each link count more than the number of messages one after another.
-const (
-	partedBytes = 32 << 10
-	partBytes   = 256
-)
-
-// AllReduce combines the members' slices, all of one length, and puts the result into all of them,
-// with the same bits at all members. Slices of less than 32 KiB take recursive doubling, after members beyond a power
-// of two have given theirs to others. For longer ones each member combines a part, and the parts go round a ring
-// [Thakur05].
-func AllReduce[T any](ctx context.Context, c *Comm, s []T, op Op[T]) error {
-	b := Of(s)
-	k, err := c.plan(OpAllReduce, -1, b, len(s), nil).begin()
-	if err == nil {
-		err = k.allReduce(ctx, b, on(op))
-	}
-	return k.end(err)
-}
-
-// StartAllReduce begins an AllReduce (MPI_Iallreduce).
-func StartAllReduce[T any](c *Comm, s []T, op Op[T]) (*Request, error) {
-	b := Of(s)
-	return c.plan(OpAllReduce, -1, b, len(s), func(ctx context.Context, k *call) error {
-		return k.allReduce(ctx, b, on(op))
-	}).start()
-}
-
-func (k *call) allReduce(ctx context.Context, b Buffer, op combine) error {
-	n := k.c.group.n
-	switch {
-	case n == 1:
-		return nil
-	case len(b.b) < partedBytes || len(b.b)/n < partBytes || b.count() < n:
-		return k.reduceAll(ctx, b, op)
-	}
-	part := func(i int) Buffer { return b.cut(share(b.count(), n, i)) }
-	if err := k.reduceParts(ctx, part, op); err != nil {
-		return err
-	}
-	return k.ring(ctx, part)
-}
-
-// reduceAll is AllReduce by recursive doubling. Of 2^m + r members the first 2r are pairs, of which the second gives
-// its slice to the first one, and gets the result from it.
-func (k *call) reduceAll(ctx context.Context, b Buffer, op combine) error {
+// allReduceDoubling is AllReduce by recursive doubling. Of 2^m + r members the first 2r are pairs, of which the second
+// gives its slice to the first one, and gets the result from it.
+func (k *call) allReduceDoubling(ctx context.Context) error {
 	n := k.c.group.n
 	me := k.c.me
-	core := 1
-	for 2*core <= n {
-		core *= 2
-	}
+	b := k.src.all
+	core := 1 << (bits.Len(uint(n)) - 1)
 	pairs := n - core
 	paired := me < 2*pairs
 	if paired && me&1 == 1 {
@@ -136,16 +52,14 @@ func (k *call) reduceAll(ctx context.Context, b Buffer, op combine) error {
 		}
 		return k.receiveFrom(ctx, me-1, b)
 	}
-	m := newRoom()
-	defer m.put()
-	in := b.in(m.get(len(b.b)))
+	in := k.like(&b, len(b.b))
 	place := me - pairs
 	if paired {
 		place = me / 2
 		if err := k.receiveFrom(ctx, me+1, in); err != nil {
 			return err
 		}
-		op(b.b, in.b)
+		k.combine.apply(b.b, in.b)
 	}
 	for bit := 1; bit < core; bit <<= 1 {
 		with := place ^ bit
@@ -158,14 +72,126 @@ func (k *call) reduceAll(ctx context.Context, b Buffer, op combine) error {
 			return err
 		}
 		if place&bit == 0 {
-			op(b.b, in.b)
+			k.combine.apply(b.b, in.b)
 		} else { // both combine in the same order
-			op(in.b, b.b)
+			k.combine.apply(in.b, b.b)
 			copy(b.b, in.b)
 		}
 	}
 	if paired {
 		return k.sendTo(ctx, me+1, b)
+	}
+	return nil
+}
+
+// allReduceParts is AllReduce in which each member combines a part, and the parts go round a ring [Thakur05].
+func (k *call) allReduceParts(ctx context.Context) error {
+	b := k.src.all
+	part := func(i int) Buffer { return b.cut(share(b.count(), k.c.group.n, i)) }
+	if err := k.reduceParts(ctx, part); err != nil {
+		return err
+	}
+	return k.ring(ctx, part)
+}
+
+// reduceScatter is ReduceScatter: each member combines its part, in dst.
+func (k *call) reduceScatter(ctx context.Context) error {
+	dst := k.dst.all
+	if err := k.divide(&k.src, k.c.group.n, dst.count()); err != nil {
+		return err
+	}
+	mine := k.src.of(k.c.me)
+	if err := k.want(dst.count(), mine.count()); err != nil {
+		return err
+	}
+	copy(dst.b, mine.b)
+	return k.reduceParts(ctx, func(i int) Buffer {
+		if i == k.c.me {
+			return dst
+		}
+		return k.src.of(i)
+	})
+}
+
+// reduceParts leaves in this member's part what all members have of it, combined in the order of the ranks: each member
+// sends each other one its part. They arrive from the next member on, so that not all send to the same one: first those
+// of the members behind this one, then those of the members before it.
+func (k *call) reduceParts(ctx context.Context, part func(i int) Buffer) error {
+	n := k.c.group.n
+	me := k.c.me
+	mine := part(me)
+	in := k.like(&mine, len(mine.b))
+	before := k.like(&mine, len(mine.b)) // of the members before this one
+	last := Buffer{}                     // what has arrived and is not combined
+	add := func(step int) {
+		switch from := (me + step) % n; {
+		case last.b == nil:
+		case from > me:
+			k.combine.apply(mine.b, in.b)
+		case from > 0:
+			k.combine.apply(before.b, in.b)
+		}
+	}
+	err := k.exchanges(ctx, n-1,
+		func(step int) (int, Buffer) { to := (me - step - 1 + n) % n; return to, part(to) },
+		func(step int) (int, Buffer) {
+			add(step)
+			from := (me + step + 1) % n
+			if last = in; from == 0 {
+				last = before
+			}
+			return from, last
+		})
+	if err != nil {
+		return err
+	}
+	add(n - 1)
+	if me > 0 {
+		k.combine.apply(before.b, mine.b)
+		copy(mine.b, before.b)
+	}
+	return nil
+}
+
+// scan is Scan and Exscan. Each of ⌈log2 n⌉ rounds doubles of how many members up to this one the sum is.
+func (k *call) scan(ctx context.Context) error {
+	me := k.c.me
+	b := k.src.all
+	sum := k.like(&b, len(b.b))
+	left := k.like(&b, len(b.b))
+	in := k.like(&b, len(b.b))
+	before := k.like(&b, len(b.b)) // the sum without this member's slice
+	copy(sum.b, b.b)
+	for bit := 1; bit < k.c.group.n; bit <<= 1 {
+		to := me + bit
+		from := me - bit
+		if to >= k.c.group.n {
+			to = ProcNull
+		}
+		if from < 0 {
+			from = ProcNull
+		}
+		if err := k.exchange(ctx, to, sum, from, in); err != nil {
+			return err
+		}
+		if from == ProcNull {
+			continue
+		}
+		if bit > 1 {
+			copy(left.b, in.b)
+			k.combine.apply(left.b, before.b)
+			copy(before.b, left.b)
+		} else {
+			copy(before.b, in.b)
+		}
+		k.combine.apply(in.b, sum.b)
+		copy(sum.b, in.b)
+	}
+	switch {
+	case k.op == OpScan:
+		copy(b.b, sum.b)
+	case me > 0:
+		copy(b.b, before.b)
 	}
 	return nil
 }

@@ -224,90 +224,6 @@ func (o *sendOp) watch() {
 	}
 }
 
-// A recvOp is the operation of StartRecv.
-type recvOp struct {
-	c         *Comm
-	b         Buffer
-	from, tag int
-	r         *receive   // nil: from ProcNull
-	g         background // fetches a long message, if the program only tests
-}
-
-// StartRecv begins a Recv (MPI_Irecv): when it returns the receive has been posted.
-func (c *Comm) StartRecv(b Buffer, from, tag int) (*Request, error) {
-	q := &struct {
-		Request
-		op recvOp
-	}{op: recvOp{c: c, b: b, from: from, tag: tag}}
-	q.Request = Request{c: c, op: &q.op}
-	return q.begin()
-}
-
-func (o *recvOp) start() error {
-	if o.from == ProcNull {
-		return nil
-	}
-	key, mask, err := o.c.pattern(o.from, o.tag)
-	if err == nil {
-		err = o.b.check()
-	}
-	if err != nil {
-		return err
-	}
-	w := o.c.w
-	w.mu.Lock()
-	defer w.unlock()
-	o.r = w.get(o.c, o.from, key, mask)
-	o.r.into = o.b
-	o.r.post()
-	return nil
-}
-
-func (o *recvOp) wait(ctx context.Context) (st Status, err error) {
-	if o.r == nil {
-		return nothing, nil
-	}
-	fetched := o.g.task != nil
-	if fetched {
-		err = o.g.wait(ctx)
-	}
-	w := o.c.w
-	w.mu.Lock()
-	defer w.unlock()
-	if !fetched {
-		err = w.finish(ctx, o.r)
-	}
-	st = o.r.status
-	w.put(o.r)
-	o.r = nil
-	return st, err
-}
-
-// test takes what has arrived. A long message is then fetched by a goroutine.
-func (o *recvOp) test() bool {
-	if o.r == nil {
-		return true
-	}
-	if o.g.task != nil {
-		return o.g.over.Load()
-	}
-	w := o.c.w
-	w.mu.Lock()
-	defer w.unlock()
-	w.glance(o.r)
-	if o.r.state == offered {
-		r := o.r
-		w.later(func() {
-			o.g.begin(w, func(ctx context.Context) error {
-				w.mu.Lock()
-				defer w.unlock()
-				return w.finish(ctx, r)
-			})
-		})
-	}
-	return o.r.state == ended
-}
-
 // glance takes what has arrived. A receive that cannot go on ends. The lock is held.
 func (w *world) glance(r *receive) {
 	if err := w.poll(r); err != nil && r.state == waiting {
@@ -315,8 +231,6 @@ func (w *world) glance(r *receive) {
 		r.end(err)
 	}
 }
-
-func (o *recvOp) watch() {} // end and meet do so
 
 // await waits until ready reports true, looking again when a request may have ended. If none of the requests goes on
 // it does not wait.

@@ -54,7 +54,8 @@ type target struct {
 	begun []begun
 	err   error // the first one of what has ended
 
-	put atomic.Bool // there may be updates that no flush has confirmed
+	open atomic.Bool // begun or err may have something: never if the memory is mapped
+	put  atomic.Bool // there may be updates that no flush has confirmed
 }
 
 // begun is an operation that goes on, and where the former value of a word belongs.
@@ -185,6 +186,7 @@ func (t *target) add(ctx context.Context, o begun, err error) error {
 		return err
 	}
 	defer t.turn.Set()
+	t.open.Store(true)
 	if len(t.begun) >= mostBegun {
 		t.settle(ctx, mostBegun/2)
 	}
@@ -214,10 +216,14 @@ func (t *target) settle(ctx context.Context, n int) {
 
 // complete waits until all that has been begun is done, here and at the target.
 func (t *target) complete(ctx context.Context) error {
+	if !t.open.Load() && !t.put.Load() {
+		return nil
+	}
 	if err := t.turn.Wait(ctx); err != nil {
 		return err
 	}
 	defer t.turn.Set()
+	t.open.Store(false)
 	t.settle(ctx, len(t.begun))
 	err := t.err
 	t.err = nil

@@ -232,6 +232,8 @@ func (c *cursor) advance(n int) int {
 func (t *target) access(ctx context.Context, a access, off int, b []byte) error {
 	r := t.remote
 	switch {
+	case a.kind == get && r.Direct():
+		return r.Pull(ctx, b, off)
 	case a.kind == get:
 		op, err := r.StartPull(b, off)
 		return t.add(ctx, begun{op: op}, err)

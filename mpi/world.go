@@ -25,6 +25,10 @@ type world struct {
 	err   error        // why the channels could not be opened
 	all   *Comm        // World
 
+	oneHost bool         // all ranks of the job are on one
+	rules   rules        // of the tuning table
+	loose   atomic.Int32 // receives for which no goroutine waits
+
 	opened *extend.Signal       // set once the channels are open, or cannot be
 	usable atomic.Pointer[Comm] // all, from then on
 
@@ -47,6 +51,8 @@ type world struct {
 	waiting   []*receive // the receives for which goroutines are in wait
 	probes    []*receive // of these, the probes
 	watching  []*receive // likewise, that end when any other one does
+	ready     []*receive // for which no goroutine waits, and a long message has come
+	sought    []*receive // from members that have not come to the board: they are not posted
 	inquiring bool       // inquire runs
 	spare     []*receive // not in use
 	todo      []func()   // what is to be done without the lock
@@ -142,6 +148,10 @@ func (w *world) open(p *weft.Proc) {
 	w.lost = map[int]*weft.PeerError{}
 	w.consenses = map[uint64]*consensus{}
 	w.all = w.register(0, Group{n: p.Size()})
+	w.oneHost = extend.OneHost(p)
+	if w.rules, w.err = readRules(w.oneHost); w.err != nil {
+		return
+	}
 	var short, long, control *weft.Port
 	if short, w.err = extend.Open(p, shortChannel, nil); w.err != nil {
 		return

@@ -1,0 +1,150 @@
+package mpi
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// An algorithm is a way to carry an operation out.
+type algorithm struct {
+	name string
+	run  func(k *call, ctx context.Context) error
+	fits func(k *call) bool // says the same at all members; nil: it always fits
+}
+
+// algorithms has the ways to carry out each operation. The first one always fits.
+var algorithms [operations][]algorithm
+
+func init() {
+	always := func(name string, run func(*call, context.Context) error) algorithm { return algorithm{name, run, nil} }
+	board := func(run func(*call, context.Context) error) algorithm { return algorithm{"board", run, onBoard} }
+	gather := []algorithm{
+		always("ring", (*call).allGatherRing), {"bruck", (*call).allGatherBruck, alike}, board((*call).boardGather),
+	}
+	algorithms = [operations][]algorithm{
+		OpBarrier: {always("dissemination", (*call).barrier), board((*call).boardBarrier)},
+		OpBroadcast: {
+			always("tree", (*call).broadcastTree), {"scatter", (*call).broadcastScattered, divisible},
+			board((*call).boardBroadcast),
+		},
+		OpReduce: {always("tree", (*call).reduceTree), board((*call).boardReduce)},
+		OpAllReduce: {
+			always("doubling", (*call).allReduceDoubling), {"parts", (*call).allReduceParts, divisible},
+			board((*call).boardAllReduce),
+		},
+		OpScan:          {always("doubling", (*call).scan), board((*call).boardReduce)},
+		OpExscan:        {always("doubling", (*call).scan), board((*call).boardReduce)},
+		OpReduceScatter: {always("parts", (*call).reduceScatter), board((*call).boardReduceScatter)},
+		OpGather:        {always("linear", (*call).gather), board((*call).boardGather)},
+		OpScatter:       {always("linear", (*call).scatter), board((*call).boardScatter)},
+		OpAllGather:     gather,
+		OpAllToAll: {
+			always("exchange", (*call).allToAll), {"bruck", (*call).allToAllBruck, alike}, board((*call).boardAllToAll),
+		},
+		OpNeighborAllGather: {always("exchange", (*call).gatherNeighbors)},
+		OpNeighborAllToAll:  {always("exchange", (*call).exchangeNeighbors)},
+		OpSplit:             gather,
+	}
+}
+
+// divisible reports whether each member can have a part of the elements.
+func divisible(k *call) bool { return k.head.length >= uint64(k.c.group.n) }
+
+// alike reports whether the members' parts have one length.
+func alike(k *call) bool { return !k.varied }
+
+// algorithm returns how an operation is carried out: by the first rule that applies.
+func (k *call) algorithm() *algorithm {
+	of := algorithms[k.op]
+	if len(of) == 1 || k.c.group.n == 1 {
+		return &of[0]
+	}
+	n := k.c.group.n
+	bytes := int(k.head.length) * int(k.head.size)
+	if k.op == OpAllToAll {
+		bytes /= n
+	}
+	for i := range k.c.w.rules[k.op] {
+		r := &k.c.w.rules[k.op][i]
+		if a := &of[r.algorithm]; n <= r.members && bytes <= r.bytes && (a.fits == nil || a.fits(k)) {
+			return a
+		}
+	}
+	return &of[0]
+}
+
+// A rule is a line of the tuning table: which algorithm an operation takes among up to so many members with up to so
+// many bytes. The bytes are those of the slice that a member gives; of AllToAll those for one member.
+type rule struct{ members, bytes, algorithm int }
+
+type rules [operations][]rule
+
+// tuning is the table for ranks of one host, and for others, that "weftlab mpi -tune" has written.
+//
+//go:embed tuning.txt
+var tuning string
+
+// envTuning is the environment variable that names a file with another table.
+const envTuning = "WEFT_MPI_TUNING"
+
+// readRules reads the tuning table of a job. All its ranks must have the same one.
+func readRules(oneHost bool) (r rules, err error) {
+	text := tuning
+	if name := os.Getenv(envTuning); name != "" {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return r, fmt.Errorf("mpi: %s: %w", envTuning, err)
+		}
+		text = string(b)
+	}
+	return parseRules(text, oneHost)
+}
+
+// parseRules reads a tuning table. A line has a place (host, network or any), an operation, up to how many members and
+// bytes, and an algorithm; # begins a comment. The first line that applies to a call counts.
+func parseRules(text string, oneHost bool) (all rules, err error) {
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for number := 1; lines.Scan(); number++ {
+		line, _, _ := strings.Cut(lines.Text(), "#")
+		f := strings.Fields(line)
+		if len(f) == 0 {
+			continue
+		}
+		wrong := func(what string) error {
+			return fmt.Errorf("mpi: line %d of the tuning table, %q: %s", number, lines.Text(), what)
+		}
+		if len(f) != 5 {
+			return all, wrong("it must have a place, an operation, members, bytes and an algorithm")
+		}
+		if f[0] != "any" && f[0] != "host" && f[0] != "network" {
+			return all, wrong("the place must be any, host or network")
+		}
+		op := slices.IndexFunc(shapes[:], func(s shape) bool { return s.name == f[1] })
+		if op < 0 {
+			return all, wrong("there is no such operation")
+		}
+		r := rule{members: 1<<63 - 1, bytes: 1<<63 - 1}
+		for i, limit := range []*int{&r.members, &r.bytes} {
+			if text := f[2+i]; text != "any" {
+				if *limit, err = strconv.Atoi(text); err != nil || *limit < 0 {
+					return all, wrong(fmt.Sprintf("%q must be a number, or any", text))
+				}
+			}
+		}
+		r.algorithm = slices.IndexFunc(algorithms[op], func(a algorithm) bool { return a.name == f[4] })
+		if r.algorithm < 0 {
+			return all, wrong(fmt.Sprintf("%s has no algorithm %s", f[1], f[4]))
+		}
+		if f[0] == "any" || (f[0] == "host") == oneHost {
+			all[op] = append(all[op], r)
+		}
+	}
+	all[OpSplit] = all[OpAllGather]
+	return all, lines.Err()
+}

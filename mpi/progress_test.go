@@ -1,0 +1,87 @@
+package mpi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// TestSectionsOfSome: members may receive into sections while others do not: the algorithm is the same at all.
+func TestSectionsOfSome(t *testing.T) {
+	everywhere(t, func(ctx context.Context, c *Comm) error {
+		n := c.Size()
+		want := make([]int64, n)
+		for i := range want {
+			want[i] = int64(i * i)
+		}
+		got := make([]int64, 2*n)
+		dst := Of(got[:n])
+		if c.Rank()%2 == 1 {
+			dst = Part(got, Vector(0, n, 1, 2))
+		}
+		if err := c.AllGather(ctx, Of(want[c.Rank():][:1]), dst); err != nil {
+			return err
+		}
+		src := make([]int64, n)
+		dst.pack(bytesOf(src))
+		if !slices.Equal(src, want) {
+			return fmt.Errorf("AllGather: %v", got)
+		}
+		for i := range src {
+			src[i] = int64(10*c.Rank() + i)
+		}
+		if err := c.AllToAll(ctx, Of(src), dst); err != nil {
+			return err
+		}
+		dst.pack(bytesOf(src))
+		for i := range src {
+			if src[i] != int64(10*i+c.Rank()) {
+				return fmt.Errorf("AllToAll: %v", got)
+			}
+		}
+		return nil
+	})
+}
+
+func bytesOf(s []int64) []byte {
+	b := Of(s)
+	return b.b
+}
+
+// TestProgress: a long message is received while the member for which it is waits in another operation: its sender may
+// wait for that before it comes there.
+func TestProgress(t *testing.T) {
+	everywhere(t, func(ctx context.Context, c *Comm) error {
+		n := c.Size()
+		long := make([]byte, 300_000)
+		for _, wait := range []func() error{
+			func() error { return c.Barrier(ctx) },
+			func() error { return AllReduce(ctx, c, []int{1}, Sum) },
+			func() error { return c.Broadcast(ctx, Of([]int{1}), 0) },
+		} {
+			if c.Rank() > 0 {
+				if err := c.Send(ctx, Of(long), 0, 1); err != nil {
+					return err
+				}
+			}
+			var qs []*Request
+			if c.Rank() == 0 {
+				for from := 1; from < n; from++ {
+					q, err := c.StartRecv(Of(make([]byte, len(long))), from, 1)
+					if err != nil {
+						return err
+					}
+					qs = append(qs, q)
+				}
+			}
+			if err := wait(); err != nil {
+				return err
+			}
+			if err := WaitAll(ctx, qs...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
