@@ -37,6 +37,7 @@ internal/engine         failure internal/counters internal/engine/coord internal
 
 internal/transport      internal/counters
 internal/sys
+internal/control        internal/sys
 internal/handshake               internal/sys
 internal/interleave     internal/sys
 internal/doorbell       internal/transport internal/sys
@@ -90,13 +91,13 @@ am                      . failure internal/endpoint
 fm                      . internal/endpoint extend
 vmmc                    . extend failure
 
-stream                  . extend internal/handshake internal/ring internal/sys
+stream                  . extend internal/control internal/handshake internal/ring internal/sys
 
 internal/process        internal/bootstrap internal/counters/directory internal/sys
 internal/agent          internal/process internal/sys
-internal/launch         failure internal/agent internal/bootstrap internal/counters internal/hostlist internal/process internal/sys internal/timeline internal/waitgraph internal/timeline/traceevent
+internal/launch         failure internal/agent internal/bootstrap internal/control internal/counters internal/hostlist internal/process internal/sys internal/timeline internal/waitgraph internal/timeline/traceevent
 internal/launch/page    internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph internal/web
-internal/top            internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph
+internal/top            internal/control internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph stream
 internal/doctor         . internal/sys
 cmd/weft                . etcd internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/hostlist internal/launch internal/launch/page internal/manifest internal/process internal/sys internal/top internal/waitgraph internal/web stream internal/cli internal/timeline/traceevent internal/sim/job
 
@@ -106,7 +107,7 @@ fabric/provider
 fabric/provider/internal/stack
 fabric/provider/internal/endpoint internal/doorbell internal/engine internal/engine/link internal/engine/msg internal/match internal/monotime internal/sys internal/transport internal/transport/eth internal/transport/udp
 fabric/provider/core    fabric/provider/internal/endpoint fabric/provider/internal/stack
-prometheus              internal/counters internal/counters/directory
+prometheus              internal/control internal/counters internal/counters/directory stream
 prometheus/exporter     prometheus
 
 
@@ -164,7 +165,7 @@ var only = map[string][]string{
 	"golang.org/x/sys/cpu":  {"internal/checksum"},
 	"golang.org/x/sys/unix": {"internal/sys"},
 	// signals, exit statuses, limits
-	"syscall": {".", "cmd/weft", "fabric/internal/ofi", "internal/cli", "job", "examples/checkpoint", "internal/bootstrap/environment",
+	"syscall": {".", "cmd/weft", "fabric/internal/ofi", "internal/cli", "internal/control", "job", "examples/checkpoint", "internal/bootstrap/environment",
 		"internal/counters/directory", "internal/agent", "internal/join", "internal/launch", "internal/process", "internal/sys", "stream",
 		"internal/transport/transporttest"},
 	"math/rand/v2": {"internal/handshake", "internal/transport/faulty", "internal/sim"},
@@ -257,6 +258,32 @@ func TestImports(t *testing.T) {
 			t.Errorf("%s is in the table, but there is no such package", pkg)
 		}
 	}
+}
+
+// TestStreamIsLight: a program that imports package stream links no module but golang.org/x/sys, and no net/http.
+func TestStreamIsLight(t *testing.T) {
+	table := map[string][]string{}
+	for line := range strings.Lines(imports) {
+		if words := strings.Fields(line); len(words) > 0 {
+			table[words[0]] = words[1:]
+		}
+	}
+	linked := map[string]bool{}
+	for todo := []string{"stream"}; len(todo) > 0; todo = todo[1:] {
+		if !linked[todo[0]] {
+			linked[todo[0]] = true
+			todo = append(todo, table[todo[0]]...)
+		}
+	}
+	sources(t, ".", parser.ImportsOnly, func(pkg string, _ *token.FileSet, file *ast.File) {
+		for _, spec := range file.Imports {
+			imp, _ := strconv.Unquote(spec.Path.Value)
+			foreign := strings.Contains(imp, ".") && !strings.HasPrefix(imp, "golang.org/x/sys/")
+			if linked[pkg] && (foreign || imp == "net/http") {
+				t.Errorf("%s, which package stream needs, imports %s", pkg, imp)
+			}
+		}
+	})
 }
 
 // Every package tells what it is for, in doc.go or where its one file begins.

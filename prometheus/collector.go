@@ -16,11 +16,11 @@ type Scope int
 
 // The scopes.
 const (
-	ThisHost    Scope = iota // all ranks of this user on this host; for root those of all users
-	ThisProcess              // the ranks in this process
+	ThisHost    Scope = iota // all ranks, and servers of streams, of this user on this host; for root of all users
+	ThisProcess              // the ranks and the streams of this process, dialled ones included
 )
 
-// A Collector exports the counters of ranks to Prometheus. It implements prometheus.Collector. Any goroutine may
+// A Collector exports the counters of ranks, and of streams on one host and between hosts, to Prometheus. It implements prometheus.Collector. Any goroutine may
 // use it, and it need not be closed.
 type Collector struct{ scope Scope }
 
@@ -34,7 +34,7 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect reads the counter pages of the ranks. Pages that cannot be read are counted in weft_unreadable_pages.
+// Collect reads the counter pages of the ranks, and asks the servers of streams. Pages that cannot be read are counted in weft_unreadable_pages.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	unreadable := 0
 	for _, dir := range directory.Jobs() {
@@ -49,6 +49,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 		}
 	}
 	out <- prometheus.MustNewConstMetric(unreadablePages, prometheus.GaugeValue, float64(unreadable))
+	c.collectStreams(out)
 }
 
 // all are the descriptions of the metrics.

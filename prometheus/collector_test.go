@@ -2,7 +2,10 @@ package prometheus
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,9 +13,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/common/expfmt"
 
 	"weft/internal/counters"
 	"weft/internal/counters/directory"
+	"weft/stream"
 )
 
 // page makes the page of a rank of job 1, with everything in it that there can be.
@@ -134,6 +139,11 @@ func TestHistogram(t *testing.T) {
 func TestConventions(t *testing.T) {
 	t.Setenv(directory.Env, t.TempDir())
 	page(t, 0, 77)
+	l, err := stream.Listen(t.Context(), filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
 	problems, err := testutil.GatherAndLint(registry(t, ThisHost))
 	if err != nil {
 		t.Fatal(err)
@@ -209,5 +219,51 @@ func TestDashboard(t *testing.T) {
 	}
 	if asked < 10 {
 		t.Errorf("%d metrics are asked for", asked)
+	}
+}
+
+// TestStreams: what a process counts of its streams becomes metrics, whether it asks itself or others ask it.
+func TestStreams(t *testing.T) {
+	t.Setenv(directory.Env, t.TempDir())
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := stream.Listen(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	d, err := stream.Dial(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	d.Write([]byte("hello"))
+	if _, err := io.ReadFull(c, make([]byte, 5)); err != nil {
+		t.Fatal(err)
+	}
+	labels := fmt.Sprintf(`address=%q,end="listener",network="unix",pid="%d",program=%q`, path, os.Getpid(),
+		filepath.Base(os.Args[0]))
+	for _, s := range []Scope{ThisProcess, ThisHost} {
+		r := registry(t, s)
+		var text strings.Builder
+		families, err := r.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if _, err := expfmt.MetricFamilyToText(&text, f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, want := range []string{"weft_stream_open_connections{" + labels + "} 1", "weft_stream_read_bytes_total{" +
+			labels + "} 5"} {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("scope %d: %s is not in\n%s", s, want, &text)
+			}
+		}
 	}
 }

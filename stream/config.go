@@ -67,14 +67,16 @@ type Config struct {
 	Allow func(Peer) error
 
 	// Refused, if it is set, is called by a [Listener]'s Accept for each connection that it does not return, with the
-	// reason: that of Allow, or an error of the kernel. It should not block.
+	// reason: that of Allow, which matches ErrRefused, or an error of the kernel; and by a [TLSListener] for each
+	// handshake that has failed, where the Peer is zero and the reason a *net.OpError with the other side's address. It
+	// should not block.
 	Refused func(Peer, error)
 }
 
 // A Peer is the process at the other end of a connection of one host, as the kernel knows it.
 type Peer struct {
-	PID int // the process that called Dial, or Listen
-	UID int // its effective user at that time; -1 if it may be one that this process's user namespace does not know
+	PID int `json:"pid"` // the process that called Dial, or Listen; 0 if it is in a PID namespace that this one cannot see
+	UID int `json:"uid"` // its effective user then; -1 if it may be one that this process's user namespace does not know
 }
 
 // Listen is Config.Listen with the zero Config.

@@ -32,6 +32,9 @@ type Conn struct {
 	first *net.UnixConn // on which the connection begins; closed when both directions have left it
 	early early
 
+	ledger *ledger // in which tally is
+	tally  tally
+
 	spin, nap      time.Duration
 	processors     int // how many goroutines of this process may poll
 	naps           int // how many may nap
@@ -60,9 +63,12 @@ const (
 	accepting
 )
 
-// newConn returns one end of a connection on a socket, which it owns.
-func newConn(sock *net.UnixConn, role role, cfg *Config) *Conn {
-	c := &Conn{first: sock, role: role, spin: cfg.spin(), nap: cfg.nap()}
+// newConn returns one end of a connection on a socket, which it owns. The caller enters its tally in a ledger.
+func newConn(sock *net.UnixConn, role role, cfg *Config, local, remote Addr) *Conn {
+	c := &Conn{first: sock, role: role, spin: cfg.spin(), nap: cfg.nap(), local: local, remote: remote}
+	c.tally.peer = remote.Peer
+	c.tally.remote = remote
+	c.tally.opened = time.Now()
 	c.reader.c = c
 	c.writer.c = c
 	c.idle.after = idleAfter
@@ -153,7 +159,11 @@ func (c *Conn) await(wanted bool) ([]byte, error) {
 func (c *Conn) unread() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.out != nil && c.mem != nil && c.out.Unread()
+	if c.out == nil || c.mem == nil {
+		return false
+	}
+	written, read := c.out.Positions()
+	return written != read
 }
 
 // take gives n bytes of the ring back to the peer, and wakes the peer if it waits for that room.
@@ -236,6 +246,7 @@ func (c *Conn) room(wanted bool) ([]byte, error) {
 			return b, nil
 		}
 		c.out.Want()
+		c.tally.full.Add(1)
 		c.writer.wait()
 	}
 }
@@ -354,12 +365,17 @@ func (c *Conn) Close() error {
 func (c *Conn) unmap() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.tally.forget()
 	if c.mem != nil {
 		sys.Unmap(c.mem)
 		c.mem = nil
 		mapped.Add(-1)
 	}
+	c.ledger.leave(&c.tally)
 }
+
+// Stats returns the counters of the connection. Any goroutine may call it, also after Close.
+func (c *Conn) Stats() ConnStats { return c.tally.stats() }
 
 // LocalAddr returns the address of this end, an [Addr].
 func (c *Conn) LocalAddr() net.Addr { return c.local }

@@ -50,18 +50,21 @@ var errStrange = fmt.Errorf("the listener does not allow this process (its Confi
 // dialPath connects to the listener at a Unix socket. While the kernel's queue of that socket is full it tries again.
 func (cfg *Config) dialPath(ctx context.Context, address string) (net.Conn, error) {
 	var c *Conn
+	l := ledgers.dial("unix", address)
 	err := handshake.Retry(ctx.Done(), func() (again bool, err error) {
-		c, again, err = cfg.dial(ctx, address)
+		c, again, err = cfg.dial(ctx, l, address)
 		return again && ctx.Err() == nil, err
 	})
 	if err != nil {
+		l.note(err)
 		return nil, &net.OpError{Op: "dial", Net: "weft", Addr: Addr{Path: address}, Err: err}
 	}
+	l.enter(&c.tally)
 	return c, nil
 }
 
 // dial tries once, and says if it would be of use to try again.
-func (cfg *Config) dial(ctx context.Context, address string) (_ *Conn, again bool, err error) {
+func (cfg *Config) dial(ctx context.Context, l *ledger, address string) (_ *Conn, again bool, err error) {
 	metadata, err := metadataOf(ctx)
 	if err != nil {
 		return nil, false, err
@@ -75,7 +78,7 @@ func (cfg *Config) dial(ctx context.Context, address string) (_ *Conn, again boo
 	if err != nil {
 		return nil, errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EADDRINUSE), bare(err)
 	}
-	c, err := cfg.meet(conn.(*net.UnixConn), address, metadata)
+	c, err := cfg.meet(conn.(*net.UnixConn), l, address, metadata)
 	if err != nil {
 		conn.Close()
 		return nil, false, err
@@ -84,7 +87,7 @@ func (cfg *Config) dial(ctx context.Context, address string) (_ *Conn, again boo
 }
 
 // meet makes the dialler's end of a connection from its socket.
-func (cfg *Config) meet(sock *net.UnixConn, address string, metadata []byte) (*Conn, error) {
+func (cfg *Config) meet(sock *net.UnixConn, l *ledger, address string, metadata []byte) (*Conn, error) {
 	peer, err := credentials(sock)
 	if err != nil {
 		return nil, err
@@ -92,13 +95,12 @@ func (cfg *Config) meet(sock *net.UnixConn, address string, metadata []byte) (*C
 	if err := cfg.allow(peer); err != nil {
 		return nil, fmt.Errorf("this process does not allow the listener: %w: %w", err, ErrRefused)
 	}
-	c := newConn(sock, dialling, cfg)
+	c := newConn(sock, dialling, cfg, Addr{address, Peer{os.Getpid(), os.Geteuid()}}, Addr{address, peer})
+	c.ledger = l
 	if c.early.raw, err = sock.SyscallConn(); err != nil {
 		return nil, err
 	}
 	c.early.receive = c.receiveInto
-	c.local = Addr{address, Peer{os.Getpid(), os.Geteuid()}}
-	c.remote = Addr{address, peer}
 	if len(metadata) > 0 {
 		if _, err := sock.Write(appendMetadata(nil, metadata)); err != nil { // there is room
 			return nil, c.whyNot(bare(err))

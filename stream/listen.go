@@ -2,6 +2,8 @@ package stream
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -21,8 +23,7 @@ type Listener struct {
 	path   string
 	file   fs.FileInfo // the socket's; nil for an abstract one
 	unlink atomic.Bool // Close removes the file
-
-	accepted, refused atomic.Uint64
+	ledger *ledger
 }
 
 // listenPath listens at a Unix socket.
@@ -44,6 +45,7 @@ func (cfg *Config) listenPath(ctx context.Context, address string) (*Listener, e
 		return nil, err
 	}
 	l.unlink.Store(l.file != nil)
+	l.ledger = ledgers.listen("unix", address)
 	return l, nil
 }
 
@@ -54,15 +56,16 @@ func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		sock, err := l.sock.AcceptUnix()
 		if err != nil {
-			return nil, &net.OpError{Op: "accept", Net: "weft", Addr: l.Addr(), Err: bare(err)}
+			if err = bare(err); !errors.Is(err, net.ErrClosed) {
+				l.ledger.note(err)
+			}
+			return nil, &net.OpError{Op: "accept", Net: "weft", Addr: l.Addr(), Err: err}
 		}
 		c, peer, err := l.admit(sock)
 		if err == nil {
-			l.accepted.Add(1)
 			return c, nil
 		}
 		sock.Close()
-		l.refused.Add(1)
 		if l.cfg.Refused != nil {
 			l.cfg.Refused(peer, err)
 		}
@@ -72,6 +75,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 // admit makes the listener's end of a connection from its socket.
 func (l *Listener) admit(sock *net.UnixConn) (_ *Conn, peer Peer, err error) {
 	if peer, err = credentials(sock); err != nil {
+		l.ledger.note(err)
 		return nil, peer, err
 	}
 	name := ""
@@ -80,22 +84,27 @@ func (l *Listener) admit(sock *net.UnixConn) (_ *Conn, peer Peer, err error) {
 	}
 	speaks, tells := parseCaller(name)
 	if err := l.cfg.allow(peer); err != nil {
+		err = fmt.Errorf("%w: %w", ErrRefused, err)
+		l.ledger.note(err) // before the dialler knows
 		if null, bad := os.Open(os.DevNull); bad == nil && speaks {
 			_ = sys.SendMark(sock, stranger, int(null.Fd()))
 			null.Close()
 		}
 		return nil, peer, err
 	}
-	c := newConn(sock, accepting, &l.cfg)
+	c := newConn(sock, accepting, &l.cfg, Addr{Path: l.path}, Addr{l.path, peer})
 	c.buffer = l.buffer
-	c.local = Addr{Path: l.path}
-	c.remote = Addr{l.path, peer}
 	if !speaks {
 		c.early.stage.Store(settled)
 	}
 	c.greeting.owed.Store(tells)
+	c.ledger = l.ledger
+	c.ledger.enter(&c.tally)
 	return c, peer, nil
 }
+
+// Stats returns the listener's counters. Any goroutine may call it, also after Close.
+func (l *Listener) Stats() Stats { return l.ledger.stats(0) }
 
 // Addr returns the address at which the listener listens, an [Addr].
 func (l *Listener) Addr() net.Addr { return Addr{Path: l.path} }
@@ -110,6 +119,7 @@ func (l *Listener) Close() error {
 	if l.unlink.Swap(false) && isFile(l.path, l.file) {
 		_ = os.Remove(l.path) // it has just been removed, or Listen finds the leftover later
 	}
+	ledgers.remove(l.ledger)
 	if err := l.sock.Close(); err != nil {
 		return &net.OpError{Op: "close", Net: "weft", Addr: l.Addr(), Err: bare(err)}
 	}

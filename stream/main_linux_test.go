@@ -28,6 +28,9 @@ var children = map[string]func(address string, args []string) error{
 	"poor":  childThatDialsTooOften,
 	"bare":  childWithoutMemory,
 	"tls":   childOverTLS,
+
+	"generation": childGeneration,
+	"activated":  childActivated,
 }
 
 func TestMain(m *testing.M) {
@@ -46,10 +49,19 @@ func TestMain(m *testing.M) {
 type child struct {
 	*exec.Cmd
 	lines *bufio.Scanner
-	stdin io.Closer
+	stdin io.WriteCloser
 }
 
+// start starts a child.
 func start(t *testing.T, role, address string, args ...string) *child {
+	t.Helper()
+	c := prepare(t, role, address, args...)
+	c.run(t)
+	return c
+}
+
+// prepare returns a child that has not been started.
+func prepare(t *testing.T, role, address string, args ...string) *child {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", append([]string{address}, args...)...)
 	cmd.Env = append(os.Environ(), "WEFT_STREAM_CHILD="+role)
@@ -62,14 +74,19 @@ func start(t *testing.T, role, address string, args ...string) *child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	return &child{cmd, bufio.NewScanner(out), stdin}
+}
+
+// run starts it, until the end of the test.
+func (c *child) run(t *testing.T) {
+	t.Helper()
+	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
+		c.Process.Kill()
+		c.Wait()
 	})
-	return &child{cmd, bufio.NewScanner(out), stdin}
 }
 
 // expect reads a line of the child's output, which must be that.

@@ -94,6 +94,7 @@ func (c *Conn) greeted() error {
 	_ = c.first.SetWriteDeadline(c.writer.until)
 	c.mu.Unlock()
 	if g.err != nil {
+		c.ledger.note(g.err)
 		_ = c.first.CloseRead()
 		_ = c.first.CloseWrite()
 	}

@@ -75,6 +75,7 @@ func (c *Conn) worked(n int) (much, soon bool) {
 
 // workedIn counts what a call of Read has moved. rd is held.
 func (c *Conn) workedIn(n int) {
+	c.tally.read.Add(uint64(n))
 	if _, soon := c.worked(n); soon && c.role == accepting && c.wr.TryLock() {
 		c.offer()
 		c.wr.Unlock()
@@ -83,6 +84,7 @@ func (c *Conn) workedIn(n int) {
 
 // workedOut counts what a call of Write has. wr is held. A dialler that does not read would not see an offer.
 func (c *Conn) workedOut(n int) {
+	c.tally.written.Add(uint64(n))
 	switch much, soon := c.worked(n); {
 	case soon && c.role == accepting:
 		c.offer()
@@ -203,6 +205,7 @@ func (c *Conn) heed(mark byte, fds []int) error {
 	case offer:
 		return c.adopt(fds)
 	case stranger:
+		c.ledger.note(errStrange)
 		return errStrange
 	}
 	return ErrCorrupt
@@ -252,6 +255,7 @@ func (c *Conn) moveOut() bool {
 		return false
 	}
 	c.out = ring.NewByteProducer(ringOf(c.mem, c.role))
+	c.tally.movedOut(c.out)
 	c.writer.init(c, c.out, c.out.Bell(), &c.reader)
 	_ = c.first.CloseWrite() // after the ring has been made
 	c.early.draft = nil
@@ -270,6 +274,7 @@ func (c *Conn) moveIn() bool {
 		return false
 	}
 	c.in = c.early.arriving
+	c.tally.movedIn(c.in)
 	c.reader.init(c, c.in, c.in.Bell(), &c.writer)
 	c.early.lent = nil
 	c.leave()

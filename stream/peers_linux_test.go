@@ -211,7 +211,7 @@ func TestRefusals(t *testing.T) {
 	if !errors.Is(err, ErrRefused) {
 		t.Errorf("the listener's Allow, at Write: %v", err)
 	}
-	if err := <-told; !strings.Contains(err.Error(), "not today") || l.Stats().Refused < 2 || l.Stats().Accepted > 0 {
+	if err := <-told; !strings.Contains(err.Error(), "not today") || l.Stats().Refused < 2 || l.Stats().Made > 0 {
 		t.Errorf("Config.Refused is told %v; %+v", err, l.Stats())
 	}
 	if _, err := Dial(t.Context(), path+"x"); !errors.Is(err, syscall.ENOENT) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"strconv"
 
 	"weft/internal/sys"
 )
@@ -16,9 +17,8 @@ import (
 func (l *Listener) File() (*os.File, error) { return l.sock.File() }
 
 // FileListener listens at a socket that another process has made: a predecessor (Listener.File), or a supervisor such
-// as systemd, whose first socket is os.NewFile(3, ""). address is the path, or the abstract name, at which clients
-// dial.
-// Close leaves the socket's file where it is, unless SetUnlinkOnClose says otherwise. f stays the caller's.
+// as systemd (Config.Activated). address is the path, or the abstract name, at which clients dial; "" means the one that
+// the socket itself has. Close leaves the socket's file where it is, unless SetUnlinkOnClose says otherwise. f stays the caller's.
 func (cfg *Config) FileListener(f *os.File, address string) (*Listener, error) {
 	buffer, err := cfg.buffer()
 	if err != nil {
@@ -36,23 +36,49 @@ func (cfg *Config) FileListener(f *os.File, address string) (*Listener, error) {
 	if err := sys.ListenAnew(sock, kernelBacklog); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	taken := &Listener{cfg: *cfg, buffer: buffer, path: address, sock: sock}
+	if address == "" {
+		address = l.Addr().String()
+	}
+	taken := &Listener{cfg: *cfg, buffer: buffer, path: address, sock: sock, ledger: ledgers.listen("unix", address)}
 	if info, err := os.Lstat(address); err == nil && info.Mode().Type() == fs.ModeSocket {
 		taken.file = info
 	}
 	return taken, nil
 }
 
+// Activated returns listeners at the Unix sockets that systemd, or another supervisor with its protocol (LISTEN_FDS),
+// has handed to this process, in the order of its unit. There are none if it has handed over none, or they have been
+// returned before. With an error all other sockets are closed.
+func (cfg *Config) Activated() (listeners []*Listener, err error) {
+	pid := os.Getenv("LISTEN_PID")
+	n, bad := strconv.Atoi(os.Getenv("LISTEN_FDS"))
+	for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} { // they are not for children
+		os.Unsetenv(name)
+	}
+	if pid != strconv.Itoa(os.Getpid()) || bad != nil {
+		return nil, nil
+	}
+	for fd := firstActivated; fd < firstActivated+n; fd++ {
+		f := os.NewFile(uintptr(fd), "socket "+strconv.Itoa(fd))
+		l, bad := cfg.FileListener(f, "")
+		f.Close()
+		if bad != nil {
+			err = errors.Join(err, bad)
+			continue
+		}
+		listeners = append(listeners, l)
+	}
+	if err != nil {
+		for _, l := range listeners {
+			l.Close()
+		}
+		return nil, err
+	}
+	return listeners, nil
+}
+
+// firstActivated is the descriptor of the first socket that a supervisor hands over.
+const firstActivated = 3
+
 // kernelBacklog is how many connections may wait in the socket; the kernel takes less if its own limit is less.
 const kernelBacklog = 4096
-
-// ListenerStats are counters of a Listener.
-type ListenerStats struct {
-	Accepted uint64 // connections that Accept has returned
-	Refused  uint64 // connections that Config.Allow has refused, or that ended before they could be accepted
-}
-
-// Stats returns the listener's counters. Any goroutine may call it.
-func (l *Listener) Stats() ListenerStats {
-	return ListenerStats{Accepted: l.accepted.Load(), Refused: l.refused.Load()}
-}

@@ -45,10 +45,14 @@ func (l *TLSListener) Close() error {
 	if !l.backlog.close() {
 		return &net.OpError{Op: "close", Net: "tcp", Addr: l.addr, Err: net.ErrClosed}
 	}
+	ledgers.remove(l.ledger)
 	err := l.sock.Close()
 	<-l.served
 	return err
 }
+
+// Stats returns the listener's counters. Any goroutine may call it, also after Close.
+func (l *TLSListener) Stats() Stats { return l.ledger.stats(0) }
 
 // Addr returns the address at which the listener listens, a *net.TCPAddr.
 func (l *TLSListener) Addr() net.Addr { return l.addr }

@@ -21,6 +21,8 @@ type TLSConn struct {
 	records *records
 
 	metadata []byte // of the dialler; nil at its own end
+	ledger   *ledger
+	tally    tally
 
 	rd      sync.Mutex // held by the goroutine that reads
 	wr      side
@@ -33,8 +35,8 @@ type TLSConn struct {
 
 // newTLSConn returns the end of a connection before its handshake; role is tls.Client or
 // tls.Server.
-func newTLSConn(tcp *net.TCPConn, role func(net.Conn, *tls.Config) *tls.Conn, secure *tls.Config) *TLSConn {
-	c := &TLSConn{records: &records{TCPConn: tcp}}
+func newTLSConn(tcp *net.TCPConn, role func(net.Conn, *tls.Config) *tls.Conn, secure *tls.Config, l *ledger) *TLSConn {
+	c := &TLSConn{records: &records{TCPConn: tcp}, ledger: l}
 	c.tls = role(c.records, secure)
 	c.wr.wake = make(chan struct{}, 1)
 	c.wr.deadline.kick = c.kickWriter
@@ -42,7 +44,15 @@ func newTLSConn(tcp *net.TCPConn, role func(net.Conn, *tls.Config) *tls.Conn, se
 }
 
 // begin ends the handshake.
-func (c *TLSConn) begin() { c.records.hold() }
+func (c *TLSConn) begin() {
+	c.records.hold()
+	c.tally.remote = c.RemoteAddr()
+	c.tally.opened = time.Now()
+	c.ledger.enter(&c.tally)
+}
+
+// Stats returns the counters of the connection, without those of memory. Any goroutine may call it, also after Close.
+func (c *TLSConn) Stats() ConnStats { return c.tally.stats() }
 
 // State returns what the handshake has found out, such as the peer's certificates.
 func (c *TLSConn) State() tls.ConnectionState { return c.tls.ConnectionState() }
@@ -58,6 +68,7 @@ func (c *TLSConn) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n, err := c.tls.Read(b)
+	c.tally.read.Add(uint64(n))
 	if len(c.records.pending()) > 0 { // TLS has answered something itself
 		c.flush()
 	}
@@ -79,6 +90,7 @@ func (c *TLSConn) Read(b []byte) (int, error) {
 func (c *TLSConn) Write(b []byte) (n int, err error) {
 	c.wr.mu.Lock()
 	defer c.wr.mu.Unlock()
+	defer func() { c.tally.written.Add(uint64(n)) }()
 	for {
 		if err := c.settle(); err != nil {
 			if n == len(b) && n > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
@@ -246,6 +258,7 @@ func (c *TLSConn) linger(flushed chan struct{}) {
 	defer c.records.Close()
 	late := time.AfterFunc(lingering, func() { c.records.Close() })
 	defer late.Stop()
+	defer c.ledger.leave(&c.tally)
 	if flushed != nil {
 		<-flushed
 		_ = c.records.CloseWrite()

@@ -27,6 +27,8 @@ func remote(address string) bool {
 // methods at the same time.
 type TLSListener struct {
 	addr    net.Addr
+	refused func(Peer, error) // Config.Refused; nil if there is none
+	ledger  *ledger
 	sock    net.Listener
 	secure  *tls.Config
 	door    handshake.Acceptor // runs the handshakes of incoming connections, several at a time
@@ -47,6 +49,8 @@ func (cfg *Config) listenTLS(ctx context.Context, address string) (*TLSListener,
 	l := &TLSListener{secure: secure}
 	l.sock = sock
 	l.addr = sock.Addr()
+	l.refused = cfg.Refused
+	l.ledger = ledgers.listen("tcp", l.addr.String())
 	l.start(cfg.backlog())
 	return l, nil
 }
@@ -54,7 +58,19 @@ func (cfg *Config) listenTLS(ctx context.Context, address string) (*TLSListener,
 // welcome runs the TLS handshake, in which both sides authenticate, and queues the connection for
 // Accept. The connection has a deadline until Admit.
 func (l *TLSListener) welcome(v *handshake.Attempt) error {
-	c := newTLSConn(v.Conn.(*net.TCPConn), tls.Server, l.secure)
+	err := l.try(v)
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		err = &net.OpError{Op: "accept", Net: "tcp", Source: l.addr, Addr: v.Conn.RemoteAddr(), Err: refused(err)}
+		l.ledger.note(err)
+		if l.refused != nil {
+			l.refused(Peer{}, err)
+		}
+	}
+	return err
+}
+
+func (l *TLSListener) try(v *handshake.Attempt) error {
+	c := newTLSConn(v.Conn.(*net.TCPConn), tls.Server, l.secure, l.ledger)
 	if err := c.tls.Handshake(); err != nil {
 		return err
 	}
@@ -70,6 +86,7 @@ func (l *TLSListener) welcome(v *handshake.Attempt) error {
 	}
 	c.begin()
 	if !l.backlog.put(c) {
+		l.ledger.leave(&c.tally)
 		return net.ErrClosed
 	}
 	return nil
@@ -94,24 +111,26 @@ func (cfg *Config) dialTLS(ctx context.Context, address string) (*TLSConn, error
 		secure.ServerName, _, _ = net.SplitHostPort(address)
 	}
 	var c *TLSConn
+	l := ledgers.dial("tcp", address)
 	err = handshake.Retry(ctx.Done(), func() (cut bool, err error) {
-		c, err = meetTLS(ctx, address, secure, metadata)
+		c, err = meetTLS(ctx, l, address, secure, metadata)
 		cut = errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 		return cut && ctx.Err() == nil, err
 	})
 	if err != nil {
+		l.note(err)
 		return nil, err
 	}
 	return c, nil
 }
 
 // meetTLS connects and runs the dialler's side of the handshake once.
-func meetTLS(ctx context.Context, address string, secure *tls.Config, metadata []byte) (*TLSConn, error) {
+func meetTLS(ctx context.Context, l *ledger, address string, secure *tls.Config, metadata []byte) (*TLSConn, error) {
 	tcp, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	c := newTLSConn(tcp.(*net.TCPConn), tls.Client, secure)
+	c := newTLSConn(tcp.(*net.TCPConn), tls.Client, secure, l)
 	stop := handshake.Within(tcp, handshake.Timeout)
 	ended := context.AfterFunc(ctx, func() { tcp.SetDeadline(longAgo) })
 	var hello [1]byte

@@ -248,11 +248,13 @@ func (w *waiter) sleep() {
 	if c.listening != nil {
 		w.waiting = true
 		c.mu.Unlock()
+		c.tally.sleeps.Add(1)
 		<-w.wake
 		return
 	}
 	c.listening = w
 	c.mu.Unlock()
+	c.tally.sleeps.Add(1)
 	err := c.raw.Read(c.hark)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/launch"
+	"weft/internal/top"
 	"weft/internal/waitgraph"
 )
 
@@ -22,6 +24,10 @@ each lock, which ranks have asked for it, and deadlocks (ranks that all wait for
 another). It shows all jobs whose weft run is on this machine, and all jobs of
 another launcher whose rank 0 is. PID selects one: the process number of its weft
 run, or of its rank 0.
+
+It also shows the processes that listen for streams on this machine, in this network
+namespace, with their open connections: the process at the other end and its user,
+the connection's age, its bytes, and what neither side has read yet. PID selects one.
 
 weft ps asks the ranks through that process, and changes nothing. A wait is shown
 once it lasts longer than a rank polls. kill -QUIT PID prints the same before it ends
@@ -53,7 +59,12 @@ func ps(args []string, asJSON bool) error {
 			return fmt.Errorf("ps: %q: it takes one process number, of a weft run or of a rank 0", strings.Join(args, " "))
 		}
 	}
+	servers, failed := top.Servers(pid)
 	jobs, err := launch.Jobs(pid)
+	if len(servers) > 0 && len(jobs) == 0 && pid != 0 {
+		err = nil // the process is a server
+	}
+	err = errors.Join(err, failed)
 	for i, j := range jobs {
 		g := waitgraph.New(j.Ranks)
 		if asJSON {
@@ -87,8 +98,20 @@ func ps(args []string, asJSON bool) error {
 			return err
 		}
 	}
-	if len(jobs) == 0 && err == nil && !asJSON {
-		fmt.Println("no job runs here")
+	if asJSON {
+		out := json.NewEncoder(os.Stdout)
+		for _, k := range servers {
+			if err := out.Encode(k); err != nil {
+				return err
+			}
+		}
+		return err
 	}
-	return err
+	if len(jobs)+len(servers) == 0 && err == nil {
+		fmt.Println(top.Nothing)
+	}
+	if len(jobs) > 0 && len(servers) > 0 {
+		fmt.Println()
+	}
+	return errors.Join(err, (&top.Sample{Servers: servers}).WriteText(os.Stdout, top.View{}))
 }

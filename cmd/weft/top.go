@@ -23,11 +23,12 @@ which rank waits for which, the pairs of ranks that exchange most, and errors. J
 process number of a weft run, or the name of a job in the output of -json; without it all
 jobs are shown. weft top reads counters that each rank writes to shared memory, so it also
 shows ranks that hang. It asks for ranks on other hosts through their weft run, as weft ps
-does.
+does. Each address at which a process listens for streams is a table of its own, with its
+open connections; the number of that process selects it, in the place of JOB.
 
 KEYS
   q       quit              ← →   sort by another column    r   reverse the order
-  tab     the next job      /     show only rows that contain a text
+  tab     the next table    /     show only rows that contain a text
   ↑ ↓     scroll
 
 COLUMNS
@@ -37,6 +38,9 @@ COLUMNS
   resent          packets sent again
   lost            timeouts, and gaps in the packets received
   refused         messages and packets that the receiver had no buffer for
+  of a stream: peer, uid, command and remote are the process at the other end; queued and
+  waiting are bytes that the peer, and the server, have not read; full counts waits for
+  room, slept waits until the peer has come; by says what carries it.
   Accesses of less than 16 KiB to memory that the rank has mapped are not counted.
 
 EXAMPLES
@@ -128,10 +132,15 @@ func (o *topOptions) print(ctx context.Context) error {
 				return err
 			}
 		}
+		for _, k := range s.Servers {
+			if err := out.Encode(k); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
-	if len(s.Jobs) == 0 {
-		fmt.Println("no job runs here")
+	if len(s.Jobs)+len(s.Servers) == 0 {
+		fmt.Println(top.Nothing)
 	}
 	return s.WriteText(os.Stdout, o.view)
 }

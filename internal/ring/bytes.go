@@ -138,8 +138,15 @@ func (p *ByteProducer) Ready() bool {
 // Grown reports whether more of the data is in use than at first.
 func (p *ByteProducer) Grown() bool { return p.size > BytesLeast }
 
-// Unread reports whether the consumer has not read all that has been published. Any goroutine may ask.
-func (p *ByteProducer) Unread() bool { return p.m.tail.Load() != p.m.head.Load() }
+// Positions returns how many bytes have been written and how many of them have been read, as the shared memory says: the
+// other side could have changed it. Any goroutine may ask.
+func (p *ByteProducer) Positions() (written, read uint64) { return p.m.positions() }
+
+// positions reads the tail last: read is not more than written.
+func (m *bytesControl) positions() (written, read uint64) {
+	read = m.head.Load()
+	return m.tail.Load(), read
+}
 
 // Data returns the data, in use or not.
 func (p *ByteProducer) Data() []byte { return p.data }
@@ -240,6 +247,12 @@ func (c *ByteConsumer) Take(n int) {
 	c.head += uint64(n)
 	c.m.head.Store(c.head)
 }
+
+// Taken returns how many bytes have been taken.
+func (c *ByteConsumer) Taken() uint64 { return c.head }
+
+// Positions is that of the producer.
+func (c *ByteConsumer) Positions() (written, read uint64) { return c.m.positions() }
 
 // Refuse tells the producer that nothing more will be read.
 func (c *ByteConsumer) Refuse() { c.m.refused.Store(1) }

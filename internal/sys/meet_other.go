@@ -33,5 +33,14 @@ func Pair() (a, b int, err error) { return -1, -1, ErrUnsupported }
 // ListenAnew needs Linux.
 func ListenAnew(l *net.UnixListener, backlog int) error { return ErrUnsupported }
 
+// PeerPIDFD needs Linux.
+func PeerPIDFD(c syscall.RawConn) (fd int, err error) { return -1, ErrUnsupported }
+
+// OpenPIDFD needs Linux.
+func OpenPIDFD(pid int) (fd int, err error) { return -1, ErrUnsupported }
+
+// HungUp needs Linux.
+func HungUp(c syscall.RawConn) (gone bool) { return true }
+
 // MostMappings needs Linux.
 func MostMappings() int { return 0 }

@@ -17,6 +17,11 @@ func (s *Sample) Since(before *Sample) {
 		}
 		j.since(old, s, before)
 	}
+	for _, k := range s.Servers {
+		if before != nil {
+			k.since(before)
+		}
+	}
 }
 
 // find returns the same job in this sample, or nil.

@@ -13,11 +13,15 @@ import (
 	"weft/internal/waitgraph"
 )
 
-// A Sample is the state of all jobs at one moment.
+// A Sample is the state of all jobs, and of all servers of streams, at one moment.
 type Sample struct {
-	Time time.Time
-	Jobs []*Job
+	Time    time.Time
+	Jobs    []*Job
+	Servers []*Server
 }
+
+// Nothing is what is said where a sample is empty.
+const Nothing = "no job runs here, and no process listens for streams in this network namespace"
 
 // A Job is one job of a sample.
 type Job struct {

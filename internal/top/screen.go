@@ -19,12 +19,12 @@ type Terminal struct {
 
 	sample *Sample
 	failed error
-	job    int // which one is shown
+	table  int // which one is shown
 	first  int // row
 	typing bool
 }
 
-const keys = "q quit   ←→ sort   r reverse   / filter   tab next job   ↑↓ scroll"
+const keys = "q quit   ←→ sort   r reverse   / filter   tab next table   ↑↓ scroll"
 
 // Run returns when the user quits, or ctx ends.
 func (t *Terminal) Run(ctx context.Context) {
@@ -96,7 +96,7 @@ func (t *Terminal) press(e *tcell.EventKey) (quit bool) {
 	case tcell.KeyCtrlC, tcell.KeyEscape:
 		return true
 	case tcell.KeyTab:
-		t.job = t.job + 1
+		t.table++
 		t.first = 0
 	case tcell.KeyLeft:
 		t.sort(-1)
@@ -125,12 +125,16 @@ func (t *Terminal) press(e *tcell.EventKey) (quit bool) {
 
 // sort sorts by the next column, or the one before.
 func (t *Terminal) sort(step int) {
-	names := Columns()
+	tables := t.sample.Tables(t.View, 0)
+	if len(tables) == 0 {
+		return
+	}
+	names := tables[t.table%len(tables)].Columns
 	at := max(slices.Index(names, t.View.Sort), 0)
 	t.View.Sort = names[(at+step+len(names))%len(names)]
 }
 
-// draw shows the job.
+// draw shows a table.
 func (t *Terminal) draw() {
 	t.Screen.Clear()
 	defer t.Screen.Show()
@@ -146,26 +150,27 @@ func (t *Terminal) draw() {
 		status = fmt.Sprintf("%s   (filter: %s)", keys, t.View.Filter)
 	}
 	t.text(0, height-1, width, status, tcell.StyleDefault.Dim(true))
-	if len(t.sample.Jobs) == 0 {
-		t.text(0, 0, width, "no job runs here", bold)
+	tables := t.sample.Tables(t.View, 5)
+	if len(tables) == 0 {
+		t.text(0, 0, width, Nothing, bold)
 		return
 	}
-	t.job %= len(t.sample.Jobs)
-	j := t.sample.Jobs[t.job]
-	t.text(0, 0, width, fmt.Sprintf("job %d of %d, %s", t.job+1, len(t.sample.Jobs), j.Title(t.sample.Time)), bold)
+	t.table %= len(tables)
+	table := &tables[t.table]
+	t.text(0, 0, width, fmt.Sprintf("%d of %d, %s", t.table+1, len(tables), table.Title), bold)
 
-	lines := j.Lines(5)
-	rows := j.Rows(t.View)
+	lines := table.Lines
+	rows := table.Rows
 	room := max(height-3-min(len(lines), height/3), 1) // for ranks
 	t.first = max(min(t.first, len(rows)-room), 0)
-	widths := t.head(rows, width)
+	widths := t.head(table, width)
 	shown := rows[t.first:min(t.first+room, len(rows))]
 	for i, row := range shown {
 		style := tcell.StyleDefault
-		if state := row[stateColumn]; state == Stopped || state == Killed {
+		if row.Bad {
 			style = style.Foreground(tcell.ColorRed)
 		}
-		t.row(2+i, width, widths, row, style)
+		t.row(2+i, width, widths, row.Cells, style)
 	}
 	for i, line := range lines {
 		style := tcell.StyleDefault
@@ -179,12 +184,12 @@ func (t *Terminal) draw() {
 }
 
 // head shows the names of the columns, and returns how wide each is.
-func (t *Terminal) head(rows [][]string, width int) (widths []int) {
-	names := Columns()
+func (t *Terminal) head(table *Table, width int) (widths []int) {
+	names := table.Columns
 	for i, name := range names {
 		w := len(name)
-		for _, row := range rows {
-			w = max(w, len([]rune(row[i])))
+		for _, row := range table.Rows {
+			w = max(w, len([]rune(row.Cells[i])))
 		}
 		widths = append(widths, w)
 	}

@@ -20,29 +20,29 @@ type View struct {
 	Filter  string // only rows in which it appears, in whatever column
 }
 
-// A column is one of the table of ranks.
-type column struct {
+// A column is one of a table of ranks, or of connections.
+type column[R any] struct {
 	name string
-	text func(r *Rank) string
-	less func(a, b *Rank) int // as they are sorted
+	text func(r R) string
+	less func(a, b R) int // as they are sorted
 }
 
 // number makes a column of numbers, of which the largest come first.
-func number(name string, value func(r *Rank) float64, text func(float64) string) column {
-	return column{
+func number[R any](name string, value func(r R) float64, text func(float64) string) column[R] {
+	return column[R]{
 		name: name,
-		text: func(r *Rank) string {
+		text: func(r R) string {
 			if v := value(r); v >= 0 {
 				return text(v)
 			}
 			return "-"
 		},
-		less: func(a, b *Rank) int { return cmp.Compare(value(b), value(a)) },
+		less: func(a, b R) int { return cmp.Compare(value(b), value(a)) },
 	}
 }
 
-func words(name string, text func(r *Rank) string) column {
-	return column{name: name, text: text, less: func(a, b *Rank) int { return cmp.Compare(text(a), text(b)) }}
+func words[R any](name string, text func(r R) string) column[R] {
+	return column[R]{name: name, text: text, less: func(a, b R) int { return cmp.Compare(text(a), text(b)) }}
 }
 
 // counted returns a value of a rank's counts; below zero: it has none.
@@ -65,7 +65,7 @@ func rated(value func(r *Rates) float64) func(r *Rank) float64 {
 	}
 }
 
-var columns = []column{
+var columns = []column[*Rank]{
 	{"rank", func(r *Rank) string { return strconv.Itoa(r.Rank) },
 		func(a, b *Rank) int { return cmp.Compare(a.Rank, b.Rank) }},
 	words("host", func(r *Rank) string { return r.Host }),
@@ -86,15 +86,41 @@ var columns = []column{
 	words("waits for", func(r *Rank) string { return r.waits() }),
 }
 
-// stateColumn is the place of the state among the columns.
-const stateColumn = 3
+// Columns returns the names of the columns of all tables.
+func Columns() []string { return append(names(columns), names(connColumns)...) }
 
-// Columns returns the names of the columns.
-func Columns() (names []string) {
+func names[R any](columns []column[R]) (names []string) {
 	for _, c := range columns {
 		names = append(names, c.name)
 	}
 	return names
+}
+
+// A Table is a job with its ranks, or a server with its connections.
+type Table struct {
+	Title   string
+	Columns []string
+	Rows    []Row
+	Lines   []string // told below the rows
+}
+
+// A Row of a table is bad if its rank is stopped or has been killed.
+type Row struct {
+	Cells []string
+	Bad   bool
+}
+
+// Tables returns what is shown of a sample, with so many pairs of ranks a job.
+func (s *Sample) Tables(v View, pairs int) (tables []Table) {
+	for _, j := range s.Jobs {
+		bad := func(r *Rank) bool { return r.State == Stopped || r.State == Killed }
+		tables = append(tables, Table{j.Title(s.Time), names(columns), rows(columns, j.Ranks, bad, v), j.Lines(pairs)})
+	}
+	for _, k := range s.Servers {
+		fine := func(*Conn) bool { return false }
+		tables = append(tables, Table{k.Title(), names(connColumns), rows(connColumns, k.Conns, fine, v), k.Lines()})
+	}
+	return tables
 }
 
 // waits says what a rank waits for, and since when.
@@ -110,23 +136,23 @@ func (r *Rank) waits() string {
 	return text
 }
 
-// Rows returns the cells of the ranks that are to be shown.
-func (j *Job) Rows(v View) (rows [][]string) {
-	ranks := slices.Clone(j.Ranks)
+// rows returns what is to be shown of ranks, or of connections.
+func rows[R any](columns []column[R], all []R, bad func(R) bool, v View) (rows []Row) {
+	all = slices.Clone(all)
 	for _, c := range columns {
 		if c.name == v.Sort {
-			slices.SortStableFunc(ranks, c.less)
+			slices.SortStableFunc(all, c.less)
 		}
 	}
 	if v.Reverse {
-		slices.Reverse(ranks)
+		slices.Reverse(all)
 	}
-	for _, r := range ranks {
-		var row []string
+	for _, r := range all {
+		row := Row{Bad: bad(r)}
 		for _, c := range columns {
-			row = append(row, counters.Printable(c.text(r)))
+			row.Cells = append(row.Cells, counters.Printable(c.text(r)))
 		}
-		if strings.Contains(strings.Join(row, " "), v.Filter) {
+		if strings.Contains(strings.Join(row.Cells, " "), v.Filter) {
 			rows = append(rows, row)
 		}
 	}
@@ -186,22 +212,31 @@ func (j *Job) Lines(pairs int) (lines []string) {
 
 // WriteText writes a sample for people.
 func (s *Sample) WriteText(w io.Writer, v View) error {
-	for i, j := range s.Jobs {
+	for i, table := range s.Tables(v, 10) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintln(w, j.Title(s.Time))
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, strings.Join(Columns(), "\t"))
-		for _, row := range j.Rows(v) {
-			fmt.Fprintln(t, strings.Join(row, "\t"))
-		}
-		if err := t.Flush(); err != nil {
+		if err := table.write(w); err != nil {
 			return err
 		}
-		for _, line := range j.Lines(10) {
-			fmt.Fprintln(w, line)
-		}
+	}
+	return nil
+}
+
+func (table *Table) write(w io.Writer) error {
+	fmt.Fprintln(w, table.Title)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if len(table.Rows) > 0 {
+		fmt.Fprintln(t, strings.Join(table.Columns, "\t"))
+	}
+	for _, row := range table.Rows {
+		fmt.Fprintln(t, strings.Join(row.Cells, "\t"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, line := range table.Lines {
+		fmt.Fprintln(w, line)
 	}
 	return nil
 }

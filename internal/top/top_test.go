@@ -13,6 +13,7 @@ import (
 	"weft/internal/counters/directory"
 	"weft/internal/launch"
 	"weft/internal/waitgraph"
+	"weft/stream"
 )
 
 var moment = time.Unix(1000, 0)
@@ -116,7 +117,8 @@ func TestTable(t *testing.T) {
 	s.Since(sample(1, nil))
 	j := s.Jobs[0]
 	order := func(v View) (list string) {
-		for _, row := range j.Rows(v) {
+		for _, r := range s.Tables(v, 0)[0].Rows {
+			row := r.Cells
 			list += row[0]
 			if strings.Contains(strings.Join(row, ""), "\x1b") {
 				t.Errorf("%q", row)
@@ -163,9 +165,11 @@ func TestTerminal(t *testing.T) {
 	taken := 0
 	term := &Terminal{Screen: screen, Interval: time.Hour, Take: func() (*Sample, error) {
 		taken++
-		return sample(taken, func(ranks []directory.Rank) {
+		s := sample(taken, func(ranks []directory.Rank) {
 			ranks[0].Errors = []counters.Error{{Text: "it is gone", Peer: 1, Count: 3, Last: moment}}
-		}), nil
+		})
+		s.Servers = []*Server{server(taken)}
+		return s, nil
 	}}
 	term.update()
 	term.update()
@@ -180,7 +184,7 @@ func TestTerminal(t *testing.T) {
 		}
 	}
 	press := func(k tcell.Key, r rune) bool { return term.handle(tcell.NewEventKey(k, r, tcell.ModNone)) }
-	shows("job 1 of 1, others started it: prog, 3 ranks", "outB/s", "killed", "2 → 0 by udp",
+	shows("1 of 2, others started it: prog, 3 ranks", "outB/s", "killed", "2 → 0 by udp",
 		"it is gone, of rank 1: 3 times", keys)
 	press(tcell.KeyRune, 'r')
 	term.draw()
@@ -202,6 +206,9 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("key %v ends it", k)
 		}
 	}
+	term.View = View{}
+	shows("2 of 2, server 7: app, streams at /run/s: 2 open of 5, 1 refused", "writtenB/s", "4Ki", "1Ki", "client",
+		"and 1 more connections", "refused or failed last: not \ufffdtoday")
 	screen.SetSize(10, 2) // nothing is drawn where there is no room
 	shows()
 	done := make(chan struct{})
@@ -211,6 +218,17 @@ func TestTerminal(t *testing.T) {
 	}()
 	screen.InjectKey(tcell.KeyRune, 'q', tcell.ModNone)
 	<-done
+}
+
+// server returns one with a connection that has read 1 KiB in each second.
+func server(seconds int) *Server {
+	k := &Server{PID: 7, Program: "app", Time: moment.Add(time.Duration(seconds) * time.Second)}
+	k.Stats = stream.Stats{Address: "/run/s", Open: 2, Made: 5, Refused: 1, Last: "not \x1btoday"}
+	c := &Conn{Command: "client", In: -1, Out: -1}
+	c.ConnStats = stream.ConnStats{Remote: "/run/s(process 9)", Peer: stream.Peer{PID: 9}, Read: 1024 * uint64(seconds),
+		Queued: 4096, Memory: true}
+	k.Conns = []*Conn{c}
+	return k
 }
 
 // drawn returns what is on the screen.
