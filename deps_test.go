@@ -109,6 +109,9 @@ fabric/provider/internal/endpoint internal/doorbell internal/engine internal/eng
 fabric/provider/core    fabric/provider/internal/endpoint fabric/provider/internal/stack
 prometheus              internal/control internal/counters internal/counters/directory stream
 prometheus/exporter     prometheus
+contrib/grpc            stream
+contrib/raft            stream
+contrib/nats            stream
 
 
 examples/hello          .
