@@ -8,7 +8,7 @@ import (
 )
 
 // A Fault is a fault that is injected into a job, for tests of programs that must tolerate it: see
-// Cluster.Faults and LocalConfig.Faults.
+// Cluster.Faults.
 type Fault struct {
 	Kind FaultKind
 

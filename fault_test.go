@@ -9,38 +9,25 @@ import (
 	"time"
 )
 
-// underFaults runs the same job with the same faults in the simulator and on goroutines. There silence is death after
-// the given time, which is far longer than a loaded machine keeps a goroutine from running.
-func underFaults(t *testing.T, ranks int, faults []Fault, silence time.Duration,
-	run func(ctx context.Context, p *Proc) error) {
-	t.Run("sim", func(t *testing.T) {
-		c := Cluster{Ranks: ranks, Liveness: 200 * time.Millisecond, Faults: faults}
-		a, err := Simulate(t.Context(), c, run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := Simulate(t.Context(), c, run)
-		if err != nil || a.Hash != b.Hash {
-			t.Errorf("the second time: %v; %+v, then %+v", err, a, b)
-		}
-	})
-	t.Run("local", func(t *testing.T) {
-		if err := LocalWith(within(t), LocalConfig{Ranks: ranks, Liveness: silence, Faults: faults}, run); err != nil {
-			t.Fatal(err)
-		}
-	})
+// underFaults runs the same job with the same faults twice: both runs are the same.
+func underFaults(t *testing.T, ranks int, faults []Fault, run func(ctx context.Context, p *Proc) error) {
+	c := Cluster{Ranks: ranks, Liveness: 200 * time.Millisecond, Faults: faults}
+	a, err := Simulate(t.Context(), c, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Simulate(t.Context(), c, run)
+	if err != nil || a.Hash != b.Hash {
+		t.Errorf("the second time: %v; %+v, then %+v", err, a, b)
+	}
 }
-
-// shortSilence is for tests in which a rank dies: these wait for it, so they run beside others.
-const shortSilence = 5 * time.Second
 
 // TestCrashFault: a rank that crashes between two operations is found out by the
 // others; its own calls end, and its result does not count.
 func TestCrashFault(t *testing.T) {
-	t.Parallel()
 	var crashed atomic.Int32
 	faults := []Fault{{Kind: Crash, Ranks: []int{2}, After: Operations{2, 4}}}
-	underFaults(t, 3, faults, shortSilence, func(ctx context.Context, p *Proc) error {
+	underFaults(t, 3, faults, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
@@ -81,8 +68,8 @@ func TestCrashFault(t *testing.T) {
 		}
 		return nil
 	})
-	if crashed.Load() != 3 {
-		t.Errorf("it has crashed %d times of 3", crashed.Load())
+	if crashed.Load() != 2 {
+		t.Errorf("it has crashed %d times of 2", crashed.Load())
 	}
 }
 
@@ -96,7 +83,7 @@ func TestPassingFaults(t *testing.T) {
 		{Kind: Slow, Ranks: []int{0}, After: Operations{0, 20}, For: lasts, Delay: 10 * time.Millisecond},
 	} {
 		t.Run(f.Kind.String(), func(t *testing.T) {
-			underFaults(t, 3, []Fault{f}, time.Minute, func(ctx context.Context, p *Proc) error {
+			underFaults(t, 3, []Fault{f}, func(ctx context.Context, p *Proc) error {
 				q, err := p.OpenPort(1, nil)
 				if err != nil {
 					return err
@@ -124,9 +111,8 @@ func TestPassingFaults(t *testing.T) {
 // TestPartition: the sides of a partition that lasts count as dead to each other, and
 // each goes on for itself.
 func TestPartition(t *testing.T) {
-	t.Parallel()
 	faults := []Fault{{Kind: Partition, Ranks: []int{0, 1}, After: Operations{0, 5}}}
-	underFaults(t, 4, faults, shortSilence, func(ctx context.Context, p *Proc) error {
+	underFaults(t, 4, faults, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err
@@ -160,9 +146,6 @@ func TestFaultsThatCannotBe(t *testing.T) {
 		{Kind: Slow, Ranks: []int{0}}, {Kind: Crash, Ranks: []int{0}, At: -1},
 		{Kind: Crash, Ranks: []int{0}, After: Operations{2, 1}},
 	} {
-		if err := LocalWith(t.Context(), LocalConfig{Ranks: 2, Faults: []Fault{f}}, nil); err == nil {
-			t.Errorf("%+v is accepted by LocalWith", f)
-		}
 		if _, err := Simulate(t.Context(), Cluster{Ranks: 2, Faults: []Fault{f}}, nil); err == nil {
 			t.Errorf("%+v is accepted by Simulate", f)
 		}

@@ -82,7 +82,7 @@ func overPipes(t *testing.T, mtu int, direct bool, n int, run func(ctx context.C
 	net := pipe.NewNetwork()
 	net.MTU = mtu
 	net.Direct = direct
-	if err := local(within(t), net, LocalConfig{Ranks: n}, run); err != nil {
+	if err := local(within(t), net, n, run); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 func TestTryRecvHearsOfDeaths(t *testing.T) {
 	t.Parallel()
 	faults := []Fault{{Kind: Crash, Ranks: []int{1}, After: Operations{1, 2}}}
-	underFaults(t, 3, faults, shortSilence, func(ctx context.Context, p *Proc) error {
+	underFaults(t, 3, faults, func(ctx context.Context, p *Proc) error {
 		q, err := p.OpenPort(1, nil)
 		if err != nil {
 			return err

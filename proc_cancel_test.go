@@ -177,7 +177,7 @@ func TestUnknownOutcome(t *testing.T) {
 func TestSilentTarget(t *testing.T) {
 	t.Parallel()
 	faults := []Fault{{Kind: Partition, Ranks: []int{1}, After: Operations{0, 3}}}
-	underFaults(t, 2, faults, shortSilence, func(ctx context.Context, p *Proc) error {
+	underFaults(t, 2, faults, func(ctx context.Context, p *Proc) error {
 		_, w, err := pair(ctx, p, 64, nil)
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func TestNoAllocation(t *testing.T) {
 		}
 	})
 	t.Run("packets", func(t *testing.T) {
-		c := weft.LocalConfig{Ranks: 2, Faults: far}
+		c := weft.LocalConfig{Ranks: 2, Apart: true}
 		if err := weft.LocalWith(t.Context(), c, func(ctx context.Context,
 			p *weft.Proc) error {
 			return noAllocation(ctx, t, p)

@@ -47,7 +47,7 @@ func everywhere(t *testing.T, n int, story func(ctx context.Context, p *weft.Pro
 		}
 	})
 	t.Run("packets", func(t *testing.T) {
-		c := weft.LocalConfig{Ranks: n, Faults: far}
+		c := weft.LocalConfig{Ranks: n, Apart: true}
 		if err := weft.LocalWith(within(t), c, rank); err != nil {
 			t.Error(err)
 		}
@@ -63,9 +63,6 @@ func everywhere(t *testing.T, n int, story func(ctx context.Context, p *weft.Pro
 		}
 	}
 }
-
-// far is a fault that never comes, but keeps memory from being mapped.
-var far = []weft.Fault{{Kind: weft.Heal, At: time.Hour}}
 
 // pattern fills n bytes that belong to nobody else.
 func pattern(mark, n int) []byte {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Stage is the job in which faults happen: a simulated one, or one of goroutines.
+// A Stage is the job in which faults happen: a simulated one, or that of a test.
 type Stage interface {
 	Size() int
 	Liveness() time.Duration

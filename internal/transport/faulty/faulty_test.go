@@ -103,32 +103,3 @@ func TestDelay(t *testing.T) {
 		}
 	})
 }
-
-// A gate loses what is cut, until it is healed, and keeps what is slow.
-func TestGates(t *testing.T) {
-	gates := NewGates()
-	below := &lossy{}
-	rung := make(chan struct{}, 1)
-	gate := gates.New(below, 0, func() { rung <- struct{}{} })
-	send := func(to int) {
-		t.Helper()
-		if gate.Send([]transport.Out{{Peer: to, Header: []byte("p")}}) != 1 {
-			t.Error("a packet is refused")
-		}
-	}
-	gates.Cut(0, 1)
-	send(1)
-	send(2)
-	if !gates.IsCut(0, 1) || gates.IsCut(1, 0) || !slices.Equal(below.to, []int{2}) {
-		t.Errorf("while 0 to 1 is cut packets went to %v", below.to)
-	}
-	gates.Heal(0, 1)
-	send(1)
-	gates.Slow(2, time.Nanosecond)
-	send(2)
-	<-rung
-	gate.Poll(nil)
-	if gates.IsCut(0, 1) || !slices.Equal(below.to, []int{2, 1, 2}) {
-		t.Errorf("afterwards packets went to %v", below.to)
-	}
-}

@@ -15,9 +15,6 @@ type Network struct {
 	MTU int
 	// Direct lets ranks map each other's memory. Set it before Open.
 	Direct bool
-	// Lossy says that packets may get lost: the transports will be wrapped in faults or
-	// gates (package faulty). Set it before Open.
-	Lossy bool
 
 	mu     sync.Mutex
 	ranks  map[int]*Transport
@@ -69,7 +66,7 @@ func (net *Network) Open(rank int, bell transport.Doorbell, ev transport.Events)
 	}
 	t := &Transport{
 		net: net, rank: rank, view: view{rank, &net.memory}, bell: bell, ev: ev,
-		caps: transport.Caps{Name: "pipe", MTU: mtu, Reliable: !net.Lossy, Direct: net.Direct},
+		caps: transport.Caps{Name: "pipe", MTU: mtu, Reliable: true, Direct: net.Direct},
 	}
 	t.in.Store(&[]*queue{})
 	net.ranks[rank] = t
