@@ -81,6 +81,11 @@ func BenchmarkPingPong(b *testing.B) {
 			pingPong(b, c1, c2)
 		})
 	}
+	b.Run("socket", func(b *testing.B) { // it never moves
+		c1, c2 := pair(b, configs["early"])
+		c2.early.within = 0
+		pingPong(b, c1, c2)
+	})
 	b.Run("unix", func(b *testing.B) {
 		l, err := net.Listen("unix", filepath.Join(b.TempDir(), "s"))
 		if err != nil {

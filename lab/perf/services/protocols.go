@@ -32,6 +32,7 @@ var protocols = []Protocol{
 	httpProtocol("http", "HTTP GET, 64 bytes", 64),
 	httpProtocol("body", "HTTP GET, 1 MiB", 1<<20),
 	{Name: "netrpc", What: "net/rpc, 64 bytes", Bytes: 64, Serve: serveRPC, Clients: rpcClients},
+	connectProtocol,
 }
 
 // Add adds protocols. It must be called before Run.
