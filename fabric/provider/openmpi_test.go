@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,15 +38,18 @@ func run(t *testing.T, c *exec.Cmd) {
 	}
 }
 
-// mpirun runs a program of Open MPI over the provider, on the loopback.
-func mpirun(t *testing.T, dir, ranks, binary string) (out string, err error) {
+// start runs a program of MPI by a command that takes mpirun's options, over the provider.
+func start(t *testing.T, dir string, command []string, ranks, binary string, env ...string) (out string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithDeadline(t.Context(), waittest.End())
 	defer cancel()
-	c := exec.CommandContext(ctx, "mpirun.openmpi", "-n", ranks, "--oversubscribe", "--allow-run-as-root",
-		"--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "weft", binary)
-	c.Env = append(os.Environ(), "FI_PROVIDER_PATH="+dir, "WEFT_BIND=127.0.0.1", "FI_LOG_LEVEL=warn",
-		"OMPI_MCA_rmaps_base_oversubscribe=1", "HFI_NO_BACKTRACE=1", "IPATH_NO_BACKTRACE=1", "TMPDIR="+t.TempDir())
+	args := append(command[1:], "-n", ranks, "--mca", "pml", "cm", "--mca", "mtl", "ofi",
+		"--mca", "mtl_ofi_provider_include", "weft", "-x", "FI_PROVIDER_PATH", "-x", "WEFT_BIND", "-x", "WEFT_INTERFACE",
+		"-x", "FI_LOG_LEVEL", binary)
+	c := exec.CommandContext(ctx, command[0], args...)
+	c.Env = append(os.Environ(), "FI_PROVIDER_PATH="+dir, "FI_LOG_LEVEL=warn", "WEFT_BIND=", "WEFT_INTERFACE=",
+		"HFI_NO_BACKTRACE=1", "IPATH_NO_BACKTRACE=1", "TMPDIR="+t.TempDir())
+	c.Env = append(c.Env, env...)
 	b, err := c.CombinedOutput()
 	return string(b), err
 }
@@ -53,13 +57,23 @@ func mpirun(t *testing.T, dir, ranks, binary string) (out string, err error) {
 // A program of MPI runs over weft unchanged, while signals interrupt it; and a rank that is killed ends its job.
 func TestOpenMPI(t *testing.T) {
 	dir, exchange := build(t, "exchange")
-	out, err := mpirun(t, dir, "2", exchange)
+	here := []string{"mpirun.openmpi", "--oversubscribe", "--allow-run-as-root"}
+	out, err := start(t, dir, here, "2", exchange, "WEFT_BIND=127.0.0.1")
 	if err != nil || !strings.Contains(out, "exchanged\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	die := filepath.Join(dir, "die")
 	run(t, exec.Command("mpicc.openmpi", "-Wall", "-o", die, "testdata/die.c"))
-	if out, err := mpirun(t, dir, "2", die); err == nil || !strings.Contains(out, "signal 9") {
+	if out, err := start(t, dir, here, "2", die, "WEFT_BIND=127.0.0.1"); err == nil || !strings.Contains(out, "signal 9") {
 		t.Errorf("a rank was killed: %v\n%s", err, out)
+	}
+	if os.Getenv("WEFT_HOSTS") == "" || os.Getuid() != 0 {
+		return
+	}
+	// Two ranks on each of two hosts: by UDP within them, by raw Ethernet between them.
+	between := []string{"./hosts", fmt.Sprintf("weft-provider-%d", os.Getpid())}
+	out, err = start(t, dir, between, "4", exchange, "WEFT_INTERFACE=eth0")
+	if err != nil || !strings.Contains(out, "exchanged\n") || strings.Contains(out, "weft:ep_ctrl") {
+		t.Errorf("between hosts: %v\n%s", err, out)
 	}
 }

@@ -35,6 +35,14 @@ func (s *model) arrive(m envelope) (id int, ok bool) {
 	return id, true
 }
 
+func (s *model) look(m envelope) (id int, ok bool) {
+	i := slices.IndexFunc(s.receives, func(r envelope) bool { return agree(r, m) })
+	if i < 0 {
+		return 0, false
+	}
+	return s.receives[i].id, true
+}
+
 func (s *model) take(r envelope, leave bool) (id int, ok bool) {
 	i := slices.IndexFunc(s.messages, func(m envelope) bool { return agree(r, m) })
 	if i < 0 {
@@ -76,15 +84,16 @@ func arrive[M, R any](q *Queues[M, R], from int, tag uint64, m M) (r R, ok bool)
 // how they differ.
 func compare(steps int, next func(n int) int) error {
 	const sources = 4
-	q := NewQueues[int, int](sources)
+	q := NewQueues[int, int](1)
+	q.Grow(sources)
 	s := &model{}
 	tickets := map[int]Ticket[int]{}
 	masks := []uint64{Exact, Exact, AnyTag, 1, 2, 1 << 63}
 	var before Stats
 	for i := range steps {
 		e := envelope{id: i, source: next(sources), tag: uint64(next(4)) | uint64(next(2))<<63, mask: masks[next(len(masks))]}
-		kind := next(16)
-		if kind >= 7 && next(3) == 0 {
+		kind := next(17)
+		if kind >= 7 && kind != 15 && next(3) == 0 {
 			e.source = Any
 		}
 		var got, want int
@@ -105,6 +114,9 @@ func compare(steps int, next func(n int) int) error {
 			id := next(i + 1) // of whatever has been posted, long gone or never
 			ok = q.Cancel(tickets[id])
 			_, should = s.drop(func(r envelope) bool { return r.id == id })
+		case kind == 15:
+			got, ok = q.Look(e.source, e.tag)
+			want, should = s.look(e)
 		default:
 			got, ok = q.Withdraw(e.source)
 			want, should = s.drop(func(r envelope) bool { return r.source == e.source })

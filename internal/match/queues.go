@@ -59,6 +59,22 @@ type Ticket[R any] struct {
 // Match takes a message that has arrived. Of the posted receives that it matches, Match removes the oldest, and returns
 // it. If there is none, the message is for Keep.
 func (q *Queues[M, R]) Match(from int, tag uint64) (r R, ok bool) {
+	if e := q.waiting(from, tag); e != nil {
+		return q.withdraw(e), true
+	}
+	return r, false
+}
+
+// Look is Match for receives of several messages: it leaves the receive posted, until Cancel.
+func (q *Queues[M, R]) Look(from int, tag uint64) (r R, ok bool) {
+	if e := q.waiting(from, tag); e != nil {
+		return e.value, true
+	}
+	return r, false
+}
+
+// waiting returns the oldest posted receive that a message matches, or nil.
+func (q *Queues[M, R]) waiting(from int, tag uint64) *entry[R] {
 	s := &q.sources[from]
 	looked := 0
 	for a, b := s.posted.head, q.anyone.head; a != nil || b != nil; { // merges both lists by order
@@ -71,11 +87,11 @@ func (q *Queues[M, R]) Match(from int, tag uint64) (r R, ok bool) {
 		looked++
 		if (e.tag^tag)&e.mask == 0 {
 			q.stats.Posted.searched(looked)
-			return q.withdraw(e), true
+			return e
 		}
 	}
 	q.stats.Posted.searched(looked)
-	return r, false
+	return nil
 }
 
 // Keep keeps an unexpected message, behind all others.

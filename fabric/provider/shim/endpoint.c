@@ -174,6 +174,7 @@ int weft_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep
 	ep->fid.tagged = &weft_tagged_ops;
 	ep->handle = -1;
 	ep->least = 1;
+	ep->directed = !!(info->caps & FI_DIRECTED_RECV);
 	if (info->tx_attr)
 		ep->send_flags = info->tx_attr->op_flags;
 	if (info->rx_attr)

@@ -14,7 +14,7 @@ static int has_network(void)
 	struct ifaddrs *all, *a;
 	int found = 0;
 
-	if (getenv("WEFT_BIND"))
+	if (getenv("WEFT_BIND") && *getenv("WEFT_BIND"))
 		return 1;
 	if (getifaddrs(&all))
 		return 0;
@@ -130,7 +130,7 @@ int weft_getinfo(uint32_t version, const char *node, const char *service, uint64
 
 	if ((hints && !suits(hints)) || !has_network())
 		return -FI_ENODATA;
-	if (node || service) /* endpoints are found by their names alone */
+	if (node || (service && !(flags & FI_SOURCE))) /* endpoints are found by their names alone, and any port does */
 		return -FI_ENODATA;
 	i = fi_allocinfo();
 	if (!i)
@@ -181,20 +181,33 @@ static struct fi_ops_domain domain_ops = {
 	.query_collective = no_collective,
 };
 
-/* No memory needs to be registered, since there is no remote access. */
-static int no_reg(struct fid *f, const void *b, size_t n, uint64_t a, uint64_t o, uint64_t k, uint64_t g,
-		  struct fid_mr **m, void *c)
+/* Memory needs not be registered. A program may do so nevertheless, but not for remote access, of which there is none. */
+static int reg(struct fid *f, const void *b, size_t n, uint64_t access, uint64_t o, uint64_t key, uint64_t g,
+	       struct fid_mr **mr, void *context)
 {
-	return -FI_ENOSYS;
-}
-static int no_regv(struct fid *f, const struct iovec *v, size_t n, uint64_t a, uint64_t o, uint64_t k, uint64_t g,
-		   struct fid_mr **m, void *c)
-{
-	return -FI_ENOSYS;
-}
-static int no_regattr(struct fid *f, const struct fi_mr_attr *a, uint64_t g, struct fid_mr **m) { return -FI_ENOSYS; }
+	struct fid_mr *m;
 
-static struct fi_ops_mr mr_ops = { sizeof mr_ops, no_reg, no_regv, no_regattr };
+	if (access & (FI_REMOTE_READ | FI_REMOTE_WRITE))
+		return -FI_EOPNOTSUPP;
+	m = calloc(1, sizeof *m);
+	if (!m)
+		return -FI_ENOMEM;
+	m->fid = (struct fid){ FI_CLASS_MR, context, &simple_ops };
+	m->key = key;
+	*mr = m;
+	return 0;
+}
+static int regv(struct fid *f, const struct iovec *v, size_t n, uint64_t access, uint64_t o, uint64_t key, uint64_t g,
+		struct fid_mr **mr, void *context)
+{
+	return reg(f, NULL, 0, access, o, key, g, mr, context);
+}
+static int regattr(struct fid *f, const struct fi_mr_attr *a, uint64_t g, struct fid_mr **mr)
+{
+	return reg(f, NULL, 0, a->access, 0, a->requested_key, g, mr, a->context);
+}
+
+static struct fi_ops_mr mr_ops = { sizeof mr_ops, reg, regv, regattr };
 
 static int open_domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain, void *context)
 {

@@ -44,6 +44,8 @@ static ssize_t receive_bytes(struct fid_ep *fid, uint32_t how, uint64_t flags, v
 
 	if (ep->handle < 0)
 		return -FI_EOPBADSTATE;
+	if (!ep->directed)
+		from = FI_ADDR_UNSPEC;
 	how |= completes(ep->receives_selected, flags);
 	how |= flags & FI_MULTI_RECV ? WEFT_SEVERAL : 0;
 	how |= flags & FI_PEEK ? WEFT_PEEK : 0;

@@ -59,6 +59,7 @@ struct weft_ep {
 	struct weft_cq *sent, *received;
 	uint64_t send_flags, receive_flags; /* of operations without flags of their own */
 	int sends_selected, receives_selected;
+	int directed; /* a receive may name its source; else it is for any */
 	size_t least; /* FI_OPT_MIN_MULTI_RECV */
 	int handle;   /* of the core; -1: it is not enabled */
 	char name[WEFT_NAME];

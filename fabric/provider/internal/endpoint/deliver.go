@@ -40,7 +40,7 @@ func (e *Endpoint) arrive(p *peer, text []byte) {
 	}
 	q := e.queues[a.head.kind]
 	for {
-		r, ok := q.Match(p.number, a.head.tag)
+		r, ok := q.Look(p.number, a.head.tag)
 		if !ok {
 			break
 		}
@@ -67,8 +67,9 @@ func (e *Endpoint) give(r *receive, a *arrival) bool {
 	g := gift{r: r, from: a.from, head: a.head, at: r.base + uintptr(r.used), room: room[:min(n, len(room))]}
 	r.used += len(g.room)
 	r.open++
-	e.unlist(r)
-	r.more = r.several && len(r.buf)-r.used >= r.least
+	if !r.several || len(r.buf)-r.used < r.least {
+		e.fill(r)
+	}
 	if a.long != nil {
 		a.long.gift = g
 		a.long.wanted = true
@@ -76,10 +77,6 @@ func (e *Endpoint) give(r *receive, a *arrival) bool {
 	} else {
 		copy(g.room, a.body)
 		e.take(&g, ErrNone)
-	}
-	if r.more {
-		r.more = false
-		e.post(r)
 	}
 	return true
 }
@@ -112,7 +109,7 @@ func (e *Endpoint) take(g *gift, err Errno) {
 		entry.Data = g.head.data
 	}
 	r.open--
-	last := r.open == 0 && !r.listed && !r.more
+	last := r.open == 0 && !r.listed && !r.posting
 	if last && r.several {
 		entry.Flags |= flagMultiRecv
 	}

@@ -21,7 +21,7 @@ type receive struct {
 	completes   bool
 	several     bool
 	listed      bool // in posted
-	more        bool // of several messages: it will be, when it has taken one
+	posting     bool // it will be, or it takes messages that have come
 	source      int  // a number of a peer, or match.Any
 	least       int
 	tag, mask   uint64
@@ -109,24 +109,37 @@ func (e *Endpoint) Post(p *Receive) Errno {
 
 // post takes the messages that have come, or makes the receive wait.
 func (e *Endpoint) post(r *receive) {
-	a, _, ticket, ok := e.queues[r.kind].Post(r.source, r.tag, r.mask, r)
-	if !ok {
+	q := e.queues[r.kind]
+	for r.posting = true; r.posting; {
+		a, _, ticket, ok := q.Post(r.source, r.tag, r.mask, r)
+		if ok {
+			if !e.give(r, &a) {
+				q.Return(a.from.number, a.head.tag, a)
+			}
+			continue
+		}
+		r.posting = false
 		r.ticket = ticket
 		e.list(r)
 		if r.source != match.Any && e.eng.Gone(e.peers.byNumber[r.source].id) != nil {
-			e.queues[r.kind].Cancel(ticket)
+			q.Cancel(ticket)
 			e.fail(r, ErrAborted)
 		}
-		return
 	}
-	if !e.give(r, &a) {
-		e.queues[r.kind].Return(a.from.number, a.head.tag, a)
+}
+
+// fill takes a receive off its queue that takes no more messages.
+func (e *Endpoint) fill(r *receive) {
+	r.posting = false
+	if r.listed {
+		e.queues[r.kind].Cancel(r.ticket)
+		e.unlist(r)
 	}
 }
 
 // retire ends a receive of several messages whose room does not do for the next one.
 func (e *Endpoint) retire(r *receive) {
-	e.unlist(r)
+	e.fill(r)
 	if r.open == 0 {
 		e.received.put(&Entry{Context: r.context, Flags: flagReceive | kindFlag(r.kind) | flagMultiRecv,
 			Source: NotAvailable})
@@ -208,7 +221,7 @@ func (e *Endpoint) Probe(p *Receive, how Probe) Errno {
 	return ErrNone
 }
 
-// Claimed receives the message that a probe with the same context has claimed, or forgets it.
+// Claimed receives the message that a probe with the same context has claimed, or forgets it, and tells so.
 func (e *Endpoint) Claimed(p *Receive, discard bool) Errno {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -217,12 +230,15 @@ func (e *Endpoint) Claimed(p *Receive, discard bool) Errno {
 		return ErrInvalid
 	}
 	delete(e.claimed, p.Context)
-	r := &receive{kind: p.Kind, completes: p.Completes, buf: p.Buf, base: p.Base, context: p.Context}
-	switch {
-	case !discard:
-		e.give(r, &a)
-	case a.long != nil:
-		e.drop(a.long)
+	if discard {
+		if a.long != nil {
+			e.drop(a.long)
+		}
+		e.received.put(&Entry{
+			Context: p.Context, Flags: flagReceive | kindFlag(p.Kind), Tag: a.head.tag, Source: a.from.addr,
+		})
+	} else {
+		e.give(&receive{kind: p.Kind, completes: p.Completes, buf: p.Buf, base: p.Base, context: p.Context}, &a)
 	}
 	e.flush(e.now())
 	return ErrNone

@@ -50,6 +50,16 @@ func TestProbe(t *testing.T) {
 		must(t, b.Claimed(&Receive{Kind: Tagged, Completes: true, Buf: into, Context: 7}, false))
 		next(t, b.received, a, b)
 		same(t, into, 1)
+		send(t, a, &Send{Kind: Tagged, To: 1, Tag: 1, Body: text(n, 3)})
+		for b.unexpectedNow() == 0 {
+			b.Progress()
+		}
+		must(t, b.Probe(&look, Claim))
+		next(t, b.received, a, b)
+		must(t, b.Claimed(&look, true))
+		if e := next(t, b.received, a, b); e.Err != ErrNone || e.Context != 7 || e.Len != 0 {
+			t.Errorf("forgotten: %+v", e)
+		}
 		if err := b.Claimed(&look, false); err != ErrInvalid {
 			t.Errorf("claimed twice: %d", err)
 		}
@@ -91,16 +101,15 @@ func TestSeveralIsFull(t *testing.T) {
 			Completes: true, Several: true, Least: 10, From: NotAvailable, Buf: into[context*150:][:150], Context: context,
 		}))
 	}
-	for i, want := range []Entry{{Context: 0, Len: 100}, {Context: 1, Len: 100}} {
+	for i := range 3 { // the last one fits into neither
 		send(t, a, &Send{To: 1, Body: text(100, i)})
-		if e := next(t, b.received, a, b); e.Context != want.Context || e.Len != want.Len || e.Flags&flagMultiRecv != 0 {
-			t.Errorf("%+v", e)
-		}
 	}
-	send(t, a, &Send{To: 1, Body: text(100, 2)}) // fits into neither
-	for context := range uintptr(2) {
-		if e := next(t, b.received, a, b); e.Context != context || e.Len != 0 || e.Flags&flagMultiRecv == 0 {
-			t.Errorf("%+v", e)
+	for _, want := range []Entry{
+		{Context: 0, Len: 100}, {Context: 0, Flags: flagMultiRecv}, {Context: 1, Len: 100}, {Context: 1, Flags: flagMultiRecv},
+	} {
+		e := next(t, b.received, a, b)
+		if e.Context != want.Context || e.Len != want.Len || e.Flags&flagMultiRecv != want.Flags {
+			t.Errorf("%+v, not %+v", e, want)
 		}
 	}
 	must(t, b.Post(&Receive{Completes: true, From: NotAvailable, Buf: into}))
