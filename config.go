@@ -83,16 +83,3 @@ func (c *Config) settings() join.Settings {
 		RetransmitMin: c.RetransmitMin, RetransmitMax: c.RetransmitMax, Faults: c.faults,
 	}
 }
-
-// A Variable is a variable of the environment that weft reads.
-type Variable struct{ Name, Meaning string }
-
-// Environment returns the variables that a process of a job heeds, each with a line of
-// explanation. A program never has to read them.
-func Environment() []Variable {
-	var all []Variable
-	for _, v := range join.Variables {
-		all = append(all, Variable(v))
-	}
-	return all
-}

@@ -15,6 +15,7 @@ import (
 
 	"weft"
 	"weft/internal/bootstrap/environment"
+	"weft/internal/join"
 	"weft/internal/launch"
 	"weft/internal/sys"
 )
@@ -76,7 +77,7 @@ func infoCommand() *ffcli.Command {
 func printEnvironment(asJSON bool) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
-	for _, v := range weft.Environment() {
+	for _, v := range join.Variables {
 		if asJSON {
 			if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"name": v.Name, "meaning": v.Meaning}); err != nil {
 				return err

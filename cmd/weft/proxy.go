@@ -130,13 +130,13 @@ func proxy(ctx context.Context, l net.Listener, dial func(context.Context) (net.
 				return
 			}
 			defer d.Close()
-			join(ctx, c, d)
+			passOn(ctx, c, d)
 		})
 	}
 }
 
-// join copies in both directions until both have ended, one has failed, or ctx ends.
-func join(ctx context.Context, a, b net.Conn) {
+// passOn copies in both directions until both have ended, one has failed, or ctx ends.
+func passOn(ctx context.Context, a, b net.Conn) {
 	end := func() {
 		a.Close()
 		b.Close()
