@@ -18,6 +18,7 @@ type Network struct {
 	Describe func(b []byte) string
 
 	world    *World
+	table    *crc32.Table // of the CRC by which the hash of a run notes the bytes of each packet
 	topology Topology
 	machines []*Machine
 	links    []link
@@ -53,7 +54,7 @@ type NetworkStats struct {
 // NewNetwork returns the machines of a cluster, all switched off, and the network between them.
 func NewNetwork(w *World, t Topology) *Network {
 	n := &Network{
-		world: w, topology: t, links: make([]link, t.Links()),
+		world: w, table: crc32.MakeTable(crc32.Castagnoli), topology: t, links: make([]link, t.Links()),
 		cut: map[pair]bool{}, clogged: map[pair]Time{}, slow: map[int]time.Duration{}, narrow: map[pair]int{},
 	}
 	for id := range t.Machines() {
@@ -87,7 +88,7 @@ func (n *Network) Send(from, to int, header, payload []byte) {
 	n.Stats.Bytes += uint64(len(header) + len(payload))
 	p := n.packet(from, to)
 	p.bytes = append(append(p.bytes[:0], header...), payload...)
-	n.world.Note('s', uint64(from)<<32|uint64(to), uint64(n.world.Now()), uint64(crc32.Checksum(p.bytes, castagnoli)))
+	n.world.Note('s', uint64(from)<<32|uint64(to), uint64(n.world.Now()), uint64(crc32.Checksum(p.bytes, n.table)))
 	if n.Near != nil && n.Near(from, to) {
 		p.at = to
 		n.world.At(n.world.Now().Add(NearDelay), p)
@@ -124,9 +125,6 @@ const roomAgain = 16
 
 // NearDelay is the delay of a packet that bypasses the network.
 const NearDelay = 300 * time.Nanosecond
-
-// castagnoli is the table of the CRC by which the hash of a run notes the bytes of each packet.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // packet returns a packet at its sender, from the free list if there is one there: a run moves millions.
 func (n *Network) packet(from, to int) *packet {
