@@ -42,6 +42,8 @@ static int suits(const struct fi_info *hints)
 		  e->max_msg_size > MAX_MESSAGE || (e->tx_ctx_cnt > 1 && e->tx_ctx_cnt != FI_SHARED_CONTEXT) ||
 		  (e->rx_ctx_cnt > 1 && e->rx_ctx_cnt != FI_SHARED_CONTEXT) || e->auth_key_size))
 		return 0;
+	if (d && (d->caps & ~(FI_LOCAL_COMM | FI_REMOTE_COMM)))
+		return 0;
 	if (d && (d->cq_data_size > 8 || (d->name && strcmp(d->name, "weft"))))
 		return 0;
 	if (hints->fabric_attr && hints->fabric_attr->name && strcmp(hints->fabric_attr->name, "weft"))

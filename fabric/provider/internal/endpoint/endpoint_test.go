@@ -201,3 +201,37 @@ func (e *Endpoint) leave() {
 	e.eng.Leave("")
 	e.await(e.eng.Idle, e.now().Add(patience))
 }
+
+// A peer from which nothing comes any more counts as dead.
+func TestSilence(t *testing.T) {
+	env := job(0, 2)
+	a := &party{sent: newRing(16), received: newRing(16)}
+	e, _, err := Open(a.sent, a.received, func(name string) string {
+		if name == envLiveness {
+			return "100ms"
+		}
+		return env(name)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Endpoint = e
+	defer a.Close()
+	b := open(t, 1, 2)
+	introduce(t, a, 1, b)
+	introduce(t, b, 0, a)
+	must(t, b.Post(&Receive{Completes: true, From: 0}))
+	send(t, a, &Send{To: 1})
+	next(t, b.received, a, b)
+	b.mu.Lock() // and so it never answers again
+	defer b.Close()
+	defer b.mu.Unlock()
+	must(t, a.Post(&Receive{From: 1, Context: 1}))
+	send(t, a, &Send{To: 1, Completes: true, Body: text(1<<20, 1), Context: 2})
+	if e := next(t, a.sent, a); e.Err != ErrAborted || e.Context != 2 {
+		t.Errorf("%+v", e)
+	}
+	if e := next(t, a.received, a); e.Err != ErrAborted || e.Context != 1 {
+		t.Errorf("%+v", e)
+	}
+}
