@@ -3,6 +3,7 @@ package am
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"weft"
@@ -15,6 +16,8 @@ import (
 // Store is like Request.
 //
 // If ctx ends after the data is on its way, the error is a weft.UnknownOutcomeError.
+//
+// After a Map the first store waits for the other rank to poll, which says whether the tag is right.
 func (e *Endpoint) Store(ctx context.Context, to, off int, b []byte, h int, words ...uint64) error {
 	op, err := e.store(ctx, to, off, b, h, words, nil)
 	if err != nil || op == nil {
@@ -22,6 +25,9 @@ func (e *Endpoint) Store(ctx context.Context, to, off int, b []byte, h int, word
 	}
 	err = op.Wait(ctx)
 	op.Free()
+	if err != nil && (errors.As(err, new(*weft.PeerError)) || errors.As(err, new(*weft.RegionError))) {
+		return nil // the request comes back, with the data
+	}
 	return err
 }
 
@@ -44,40 +50,64 @@ func (e *Endpoint) store(
 		return nil, err
 	}
 	defer e.ep.Leave()
-	if err := e.check(h, nil, words); err != nil {
+	g, err := e.check(to, h, nil, words)
+	if err != nil {
 		return nil, err
 	}
-	if err := failure.CheckRange(off, len(b), len(e.memory)); err != nil {
+	d := e.ends[g.to]
+	if err := failure.CheckRange(off, len(b), d.SegmentSize(g.rank)); err != nil {
 		return nil, err
 	}
-	if to == e.ep.Me {
-		copy(e.memory[off:], b)
-		e.self(&e.req, h, words, e.memory[off:][:len(b):len(b)], off)
+	r := record{call: CallStore, handler: h, data: b, place: place{uint64(off), uint64(len(b))}}
+	if g.rank == e.ep.Me {
+		if d = e.own(g, r, words); d != nil {
+			copy(d.memory[off:], b)
+			d.self(&e.req, e.number, h, words, d.memory[off:][:len(b):len(b)], off)
+		}
 		if end != nil {
 			e.runEnd(end)
 		}
 		return nil, nil
 	}
-	p, err := e.credit(ctx, to)
+	if why, err := e.prove(ctx, g); why != nil || err != nil {
+		return nil, e.unproved(g, r, words, end, why, err)
+	}
+	p, err := e.credit(ctx, g.rank)
 	if err != nil {
 		return nil, err
 	}
-	op, err := p.segment.StartPush(off, b)
+	op, err := d.segments[g.rank].StartPush(off, b)
 	if err != nil {
 		return nil, err
 	}
-	n := e.putPlace(e.put(kindStored, h, words), place{uint64(off), uint64(len(b))})
-	if err := e.ask(p, to, n, h, words); err != nil {
+	if end != nil {
+		r.op = op
+		r.end = end
+	}
+	n := e.putPlace(e.put(e.out[:], g.address, kindStored, h, words), r.place)
+	if err := e.ask(p, g, n, r, words); err != nil {
 		_ = finish(op)
 		return nil, err
 	}
 	if end == nil {
 		return op, nil
 	}
-	r := &p.asked[(p.sent-1)&e.mask]
-	r.op = op
-	r.end = end
 	return nil, nil
+}
+
+// unproved ends a store whose target has refused the tag, or has not been asked because of err.
+func (e *Endpoint) unproved(g target, r record, words []uint64, end func(), why, err error) error {
+	if err != nil {
+		return err
+	}
+	r.from = e
+	r.to = int(g.to)
+	r.n = copy(r.words[:], words)
+	e.back(g.rank, &r, why)
+	if end != nil {
+		e.runEnd(end)
+	}
+	return nil
 }
 
 // Get reads n bytes at offset from in the segment of rank to into this rank's segment at offset
@@ -88,26 +118,31 @@ func (e *Endpoint) Get(ctx context.Context, to, from, off, n, h int, words ...ui
 		return err
 	}
 	defer e.ep.Leave()
-	if err := e.check(h, nil, words); err != nil {
-		return err
-	}
-	for _, at := range [...]int{from, off} {
-		if err := failure.CheckRange(at, n, len(e.memory)); err != nil {
-			return err
-		}
-	}
-	if to == e.ep.Me {
-		copy(e.memory[off:][:n], e.memory[from:])
-		e.self(&e.rep, h, words, e.memory[off:][:n:n], off)
-		return nil
-	}
-	p, err := e.credit(ctx, to)
+	g, err := e.check(to, h, nil, words)
 	if err != nil {
 		return err
 	}
-	k := e.putPlace(e.put(kindGet, h, words), place{uint64(off), uint64(n)})
+	if err := failure.CheckRange(from, n, e.ends[g.to].SegmentSize(g.rank)); err != nil {
+		return err
+	}
+	if err := failure.CheckRange(off, n, len(e.memory)); err != nil {
+		return err
+	}
+	r := record{call: CallGet, handler: h, place: place{uint64(from), uint64(n)}}
+	if g.rank == e.ep.Me {
+		if d := e.own(g, r, words); d != nil {
+			copy(e.memory[off:][:n], d.memory[from:])
+			e.self(&e.rep, 0, h, words, e.memory[off:][:n:n], off)
+		}
+		return nil
+	}
+	p, err := e.credit(ctx, g.rank)
+	if err != nil {
+		return err
+	}
+	k := e.putPlace(e.put(e.out[:], g.address, kindGet, h, words), place{uint64(off), uint64(n)})
 	binary.LittleEndian.PutUint64(e.out[k:], uint64(from))
-	return e.ask(p, to, k+8, h, words)
+	return e.ask(p, g, k+8, r, words)
 }
 
 // serveGet answers a Get.
@@ -118,14 +153,14 @@ func (e *Endpoint) serveGet(c *Call, b []byte) {
 		return
 	}
 	source := place{binary.LittleEndian.Uint64(b[16:]), to.size}
-	if !source.in(len(e.memory)) || !to.in(len(e.memory)) {
-		e.refuse(c.From, fmt.Sprintf("%d bytes at %d, for %d, are not in the segment of %d bytes",
-			to.size, source.off, to.off, len(e.memory)))
+	if !source.in(len(e.memory)) || !to.in(c.asker().SegmentSize(c.From)) {
+		e.refuse(c.From, failedOtherwise, fmt.Sprintf("%d bytes at %d, for %d, are not in the segments of %d and %d bytes",
+			to.size, source.off, to.off, len(e.memory), c.asker().SegmentSize(c.From)))
 		return
 	}
 	_, data := e.at(source)
-	if err := e.xfer(c.From, int(to.off), data, c.handler, c.Words); err != nil {
-		e.refuse(c.From, err.Error())
+	if err := c.xfer(int(to.off), data, c.handler, c.Words); err != nil {
+		e.refuse(c.From, failedOtherwise, err.Error())
 	}
 }
 
@@ -136,38 +171,38 @@ func (c *Call) ReplyXfer(off int, b []byte, h int, words ...uint64) error {
 	if !c.mayReply() {
 		return c.forbidden()
 	}
-	if err := e.check(h, nil, words); err != nil {
+	a := c.asker()
+	if err := a.checkCall(h, nil, words); err != nil {
 		return err
 	}
 	if len(b) > MaxXfer {
 		return &weft.TooLongError{Size: len(b), Limit: MaxXfer, What: "am.MaxXfer"}
 	}
-	if err := failure.CheckRange(off, len(b), len(e.memory)); err != nil {
+	if err := failure.CheckRange(off, len(b), a.SegmentSize(c.From)); err != nil {
 		return err
 	}
 	if c.From == e.ep.Me {
 		c.replied = true
-		copy(e.memory[off:], b)
-		e.self(&e.rep, h, words, e.memory[off:][:len(b):len(b)], off)
+		copy(a.memory[off:], b)
+		a.self(&e.rep, 0, h, words, a.memory[off:][:len(b):len(b)], off)
 		return nil
 	}
-	p := &e.peers[c.From]
-	if !p.segment.Direct() {
-		x := e.slot(p)
+	if !a.segments[c.From].Direct() {
+		x := e.slot(&e.peers[c.From])
 		if cap(x.copy) < len(b) {
 			x.copy = make([]byte, MaxXfer)
 		}
 		b = x.copy[:copy(x.copy[:len(b)], b)]
 	}
-	err := e.xfer(c.From, off, b, h, words)
+	err := c.xfer(off, b, h, words)
 	c.replied = err == nil
 	return err
 }
 
 // xfer writes the data of a reply, and sends the reply behind it.
-func (e *Endpoint) xfer(to, off int, b []byte, h int, words []uint64) error {
-	p := &e.peers[to]
-	op, err := p.segment.StartPush(off, b)
+func (c *Call) xfer(off int, b []byte, h int, words []uint64) error {
+	e := c.e
+	op, err := c.asker().segments[c.From].StartPush(off, b)
 	if err != nil {
 		return err
 	}
@@ -176,20 +211,20 @@ func (e *Endpoint) xfer(to, off int, b []byte, h int, words []uint64) error {
 			return err
 		}
 	} else {
-		e.slot(p).op = op
+		e.slot(&e.peers[c.From]).op = op
 	}
-	n := e.putPlace(e.put(kindXferred, h, words), place{uint64(off), uint64(len(b))})
-	return e.answer(to, n)
+	n := e.putPlace(e.put(e.out[:], address{}, kindXferred, h, words), place{uint64(off), uint64(len(b))})
+	return e.answer(c.From, n)
 }
 
 // slot returns the place for the data of the next reply to a rank. Earlier data in that place has
 // arrived: it belongs to a reply that is more than Depth replies old, and the rank's later request
 // shows that it has received that reply.
-func (e *Endpoint) slot(p *peer) *xfer {
+func (b *bundle) slot(p *peer) *xfer {
 	if p.bulk == nil {
-		p.bulk = make([]xfer, e.mask+1)
+		p.bulk = make([]xfer, b.mask+1)
 	}
-	x := &p.bulk[p.replied&e.mask]
+	x := &p.bulk[p.replied&b.mask]
 	if x.op != nil {
 		_ = finish(x.op)
 		x.op = nil
@@ -205,7 +240,7 @@ func finish(op *weft.Op) error {
 }
 
 // forget gives up all operations and requests to a rank.
-func (e *Endpoint) forget(p *peer) {
+func (b *bundle) forget(p *peer) {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	drop := func(op *weft.Op) {
@@ -219,7 +254,7 @@ func (e *Endpoint) forget(p *peer) {
 		p.bulk[i].op = nil
 	}
 	for ; p.answered != p.sent; p.answered++ {
-		drop(p.asked[p.answered&e.mask].op)
-		e.open--
+		drop(p.asked[p.answered&b.mask].op)
+		b.open--
 	}
 }

@@ -41,17 +41,24 @@
 //	am_sleep, AM_Wait                   Wait
 //	a loop of am_poll                   Until
 //	handler 0, AM_SetHandler(0)         Config.Returned
-//	AM_SetSeg                           Config.Segment
+//	AM_SetSeg, AM_GetSeg                Config.Segment, SegmentSize
+//	AM_AllocateBundle                   OpenBundle
+//	AM_Map, AM_Unmap                    Map, Unmap; AM_GetTranslationName, …Tag, …Inuse: Translation
+//	AM_SetTag                           SetTag
+//	AM_SetEventMask                     SetEvents
 //
 // # What differs
 //
 // A handler is named by an index into a table rather than by an address, since addresses differ
-// between processes. Remote memory is an offset in a segment that has the same length at all ranks;
-// both ends check its bounds. Words have 64 bits. A call that sends polls only if it must wait for a
-// credit. The data of a store travels as a PUSH of package weft, which cuts it into packets; the
-// handler's message always arrives behind it. The links of package weft resend lost packets, so there
-// are no timeouts here. The death of a rank is reported within the liveness time. AM-II's tags are not
-// needed: a process outside the job cannot send to it.
+// between processes. Remote memory is an offset in a segment; both ends check its bounds. Words have
+// 64 bits. A call that sends polls only if it must wait for a credit. The data of a store travels as
+// a PUSH of package weft, which cuts it into packets; the handler's message always arrives behind it.
+// So a rank asks whether its tag is right before it stores under a new name. The links of package weft
+// resend lost packets, so there are no timeouts here. The death of a rank is reported within the
+// liveness time.
+//
+// The endpoints of a bundle share the credits. Map needs no authority: a name is a rank and a number,
+// and a rank outside the job can send nothing. A tag keeps out ranks that have not been told it.
 //
 // # Sources
 //

@@ -16,7 +16,22 @@ var (
 	ErrRule = errors.New("am: a handler broke a rule")
 	// ErrReturned: a request will not be answered; see ReturnedError.
 	ErrReturned = errors.New("am: the request was returned to its sender")
+	// ErrTag: an endpoint does not take the tag that a request carries.
+	ErrTag = errors.New("am: the tag is not that of the endpoint")
+	// ErrName: an index of the table stands for no endpoint; see NameError.
+	ErrName = errors.New("am: the index names no endpoint")
 )
+
+// A NameError reports that an index of the table stands for no endpoint, or cannot, and Why. It matches ErrName.
+type NameError struct {
+	Index int
+	Why   string
+}
+
+func (e *NameError) Error() string { return fmt.Sprintf("am: index %d: %s", e.Index, e.Why) }
+
+// Is makes every NameError match ErrName.
+func (e *NameError) Is(target error) bool { return target == ErrName }
 
 // A TableError reports, at all ranks, that the ranks have not opened the endpoint with the same table of handlers and
 // the same configuration: the Rank that differs from rank 0; the Index of the first handler that differs, or -1 for a
@@ -60,21 +75,43 @@ func (e *HandlerError) Unwrap() error { return e.Err }
 // that is an error.
 type PanicError = endpoint.PanicError
 
-// A ReturnedError reports, at the rank that sent a request, that it will not be answered: its
-// handler failed, or the rank is gone, in which case errors.As finds the weft.PeerError. The
-// request's credit has come back. The handler may have run, partly or entirely, or not at all. It
-// matches ErrReturned.
+// A CallKind says by which call a request was sent.
+type CallKind uint8
+
+// The calls.
+const (
+	CallRequest CallKind = iota // Request or RequestMedium
+	CallStore                   // Store or StoreAsync
+	CallGet
+	callProve // asks whether the tag of a store is right
+)
+
+// String returns the call's name: "request", "store" or "get".
+func (k CallKind) String() string { return [...]string{"request", "store", "get", "tag of a store"}[k] }
+
+// A ReturnedError reports, at the rank that sent a request, that it will not be answered: its handler failed, the
+// endpoint does not take its tag, in which case errors.Is finds ErrTag, or the rank is gone, in which case errors.As
+// finds the weft.PeerError. The request's credit has come back. If the tag was wrong the handler has not run; else it
+// may have run, partly or entirely, or not at all. It matches ErrReturned.
 type ReturnedError struct {
-	To      int      // the rank to which it was sent
-	Handler int      // index
-	Name    string   // of the handler
-	Words   []uint64 // of the request
-	Err     error    // why
+	To       int      // the rank to which it was sent
+	Endpoint int      // the number of the endpoint there
+	Call     CallKind // how
+	Handler  int      // index
+	Name     string   // of the handler
+	Words    []uint64 // of the request
+
+	// Data is the payload. Of a medium request it is a copy. Of a store it is the slice that the program gave: a
+	// program that has written to it since Store returned finds what it has written. A get has none.
+	Data []byte
+	Off  int   // of a store or a get: the offset in the segment of To
+	Size int   // of a store or a get: how many bytes there
+	Err  error // why
 }
 
 func (e *ReturnedError) Error() string {
-	return fmt.Sprintf("am: request to rank %d for handler %d (%s), words %v, is returned: %v",
-		e.To, e.Handler, e.Name, e.Words, e.Err)
+	return fmt.Sprintf("am: %v to rank %d for handler %d (%s), words %v, is returned: %v",
+		e.Call, e.To, e.Handler, e.Name, e.Words, e.Err)
 }
 
 // Is makes every ReturnedError match ErrReturned.

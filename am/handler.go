@@ -2,6 +2,7 @@ package am
 
 import (
 	"errors"
+	"fmt"
 
 	"weft"
 	"weft/internal/endpoint"
@@ -17,11 +18,15 @@ type Handler struct {
 	Func func(c *Call) error
 }
 
-// names returns the names of the handlers, which Open compares.
-func names(table []Handler) []string {
+// names returns the names of the handlers of an endpoint, which Open compares.
+func names(number int, table []Handler) []string {
 	var names []string
 	for _, h := range table {
-		names = append(names, h.Name)
+		name := h.Name
+		if number > 0 && name != "" {
+			name = fmt.Sprintf("%d: %s", number, name)
+		}
+		names = append(names, name)
 	}
 	return names
 }
@@ -29,10 +34,11 @@ func names(table []Handler) []string {
 // A Call is the message that a handler handles. The Call and its slices are valid until the handler
 // returns.
 type Call struct {
-	From  int      // the rank that sent the message
-	Words []uint64 // at most MaxWords
-	Data  []byte   // the payload of a medium message, or the bytes of a Store, Get or ReplyXfer in the Segment
-	Off   int      // the offset of Data in the Segment, if it lies there
+	From     int      // the rank that sent the message
+	Endpoint int      // the number of the endpoint that sent the request; 0 in a reply
+	Words    []uint64 // at most MaxWords
+	Data     []byte   // the payload of a medium message, or the bytes of a Store, Get or ReplyXfer in the Segment
+	Off      int      // the offset of Data in the Segment, if it lies there
 
 	e       *Endpoint
 	handler int
@@ -54,18 +60,22 @@ func (c *Call) reply(h int, b []byte, words []uint64) error {
 	if !c.mayReply() {
 		return c.forbidden()
 	}
-	if err := e.check(h, b, words); err != nil {
+	if err := c.asker().checkCall(h, b, words); err != nil {
 		return err
 	}
 	c.replied = true
 	if c.From == e.ep.Me {
-		e.self(&e.rep, h, words, b, 0)
+		c.asker().self(&e.rep, 0, h, words, b, 0)
 		return nil
 	}
-	n := e.put(kindReply, h, words)
+	n := e.put(e.out[:], address{}, kindReply, h, words)
 	n += copy(e.out[n:], b)
 	return e.answer(c.From, n)
 }
+
+// asker returns this rank's endpoint of the number of the one that has asked: the requester has the same
+// handlers there.
+func (c *Call) asker() *Endpoint { return c.e.ends[c.Endpoint] }
 
 // mayReply reports whether the rules allow a reply now.
 func (c *Call) mayReply() bool { return c.running && !c.isReply && !c.replied }
@@ -86,8 +96,17 @@ func (c *Call) forbidden() error {
 	return err
 }
 
-// check returns an error if the parameters of a message are out of range.
-func (e *Endpoint) check(h int, b []byte, words []uint64) error {
+// check returns where a request goes, or an error if its parameters are out of range.
+func (e *Endpoint) check(to, h int, b []byte, words []uint64) (target, error) {
+	g, err := e.target(to)
+	if err != nil {
+		return g, err
+	}
+	return g, e.ends[g.to].checkCall(h, b, words)
+}
+
+// checkCall returns an error if the parameters of a message to an endpoint of this number are out of range.
+func (e *Endpoint) checkCall(h int, b []byte, words []uint64) error {
 	switch {
 	case uint(h) >= uint(len(e.table)):
 		return &weft.ConfigError{Field: "handler", Value: h, Min: 0, Max: len(e.table) - 1}
@@ -99,11 +118,11 @@ func (e *Endpoint) check(h int, b []byte, words []uint64) error {
 	return nil
 }
 
-// answer sends the reply that lies in e.out.
-func (e *Endpoint) answer(to, n int) error {
-	e.peers[to].replied++
-	e.stats.Replies++
-	return e.send(to, n)
+// answer sends the reply that lies in b.out.
+func (b *bundle) answer(to, n int) error {
+	b.peers[to].replied++
+	b.stats.Replies++
+	return b.send(to, b.out[:n])
 }
 
 // run runs a handler, and returns how it has failed, or nil.
@@ -139,7 +158,10 @@ func (e *Endpoint) cut(c *Call, panicked any) error {
 	if !c.isReply && c.From != e.ep.Me {
 		e.conclude(c, err)
 	}
-	e.ep.Release()
+	if !e.behind {
+		e.ep.Release()
+	}
+	e.behind = false
 	return err
 }
 

@@ -18,6 +18,7 @@ func (e *Endpoint) Poll() error {
 		return err
 	}
 	defer e.ep.Leave()
+	e.catchUp()
 	for range burst {
 		ok, err := e.ep.TryReceive()
 		if err != nil {
@@ -31,14 +32,17 @@ func (e *Endpoint) Poll() error {
 	return e.ep.Failure()
 }
 
-// Wait returns when a message has arrived, or with an error as Poll does. It runs no handler; the
-// next Poll does. It is the am_sleep of LAM.
-func (e *Endpoint) Wait(ctx context.Context) error { return e.ep.Wait(ctx) }
-
 // Until polls until cond returns true, and sleeps while nothing arrives. It calls cond first, and
 // again after each handler; no handler runs during cond, and cond must not call the endpoint.
 // Errors are those of Poll.
-func (e *Endpoint) Until(ctx context.Context, cond func() bool) error { return e.ep.Until(ctx, cond) }
+func (e *Endpoint) Until(ctx context.Context, cond func() bool) error {
+	if err := e.ep.Enter(ctx); err != nil {
+		return err
+	}
+	e.catchUp()
+	e.ep.Leave()
+	return e.ep.Until(ctx, cond)
+}
 
 // Flush polls until all requests of this rank have been answered or returned. Errors are those of
 // Poll: when Flush returns nil, no error is left to be reported.
@@ -51,6 +55,7 @@ func (e *Endpoint) Flush(ctx context.Context) error {
 }
 
 func (e *Endpoint) flush(ctx context.Context) error {
+	e.catchUp()
 	for e.open > 0 && !e.ep.Failed() {
 		if err := e.ep.Step(ctx); err != nil {
 			return e.ep.Explain(err, "flush", fmt.Sprintf("%d requests are unanswered", e.open))

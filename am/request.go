@@ -28,31 +28,41 @@ func (e *Endpoint) request(ctx context.Context, to, h int, b []byte, words []uin
 		return err
 	}
 	defer e.ep.Leave()
-	if err := e.check(h, b, words); err != nil {
-		return err
-	}
-	if to == e.ep.Me {
-		e.self(&e.req, h, words, b, 0)
-		return nil
-	}
-	p, err := e.credit(ctx, to)
+	g, err := e.check(to, h, b, words)
 	if err != nil {
 		return err
 	}
-	n := e.put(kindRequest, h, words)
-	n += copy(e.out[n:], b)
-	return e.ask(p, to, n, h, words)
+	if g.rank == e.ep.Me {
+		if d := e.own(g, record{call: CallRequest, handler: h, data: b}, words); d != nil {
+			d.self(&e.req, e.number, h, words, b, 0)
+		}
+		return nil
+	}
+	p, err := e.credit(ctx, g.rank)
+	if err != nil {
+		return err
+	}
+	out := e.out[:]
+	r := record{call: CallRequest, handler: h}
+	if len(b) > 0 { // the message is kept, since it may have to be returned with its payload
+		kept := &p.asked[p.sent&e.mask].message
+		if *kept == nil {
+			*kept = make([]byte, longest)
+		}
+		out = *kept
+	}
+	n := e.put(out, g.address, kindRequest, h, words)
+	r.data = out[n : n+copy(out[n:], b)]
+	return e.askIn(out, p, g, n+len(r.data), r, words)
 }
 
 // credit waits until a request may be sent to a rank.
 func (e *Endpoint) credit(ctx context.Context, to int) (*peer, error) {
-	if uint(to) >= uint(len(e.peers)) {
-		return nil, &weft.RankError{Rank: to, Size: len(e.peers)}
-	}
 	p := &e.peers[to]
 	if p.asked == nil {
 		p.asked = make([]record, e.mask+1)
 	}
+	e.catchUp()
 	for waited := false; ; {
 		if gone := e.ep.Gone(to); gone != nil {
 			return nil, gone
@@ -60,7 +70,7 @@ func (e *Endpoint) credit(ctx context.Context, to int) (*peer, error) {
 		if err := e.ep.Overdue(); err != nil {
 			return nil, err
 		}
-		if int(p.sent-p.answered) < e.cfg.Depth {
+		if int(p.sent-p.answered) < e.depth {
 			return p, nil
 		}
 		if !waited {
@@ -75,35 +85,65 @@ func (e *Endpoint) credit(ctx context.Context, to int) (*peer, error) {
 }
 
 // ask sends the request in e.out, and records it as unanswered.
-func (e *Endpoint) ask(p *peer, to, n, h int, words []uint64) error {
-	if err := e.send(to, n); err != nil {
+func (e *Endpoint) ask(p *peer, g target, n int, r record, words []uint64) error {
+	return e.askIn(e.out[:], p, g, n, r, words)
+}
+
+// askIn is ask of a request in other memory.
+func (e *Endpoint) askIn(out []byte, p *peer, g target, n int, r record, words []uint64) error {
+	if err := e.send(g.rank, out[:n]); err != nil {
 		return err
 	}
-	r := &p.asked[p.sent&e.mask]
-	r.handler = h
-	r.n = len(words)
-	copy(r.words[:], words)
+	at := &p.asked[p.sent&e.mask]
+	at.from = e
+	at.name = g.name
+	at.call = r.call
+	at.to = int(g.to)
+	at.handler = r.handler
+	at.n = len(words)
+	copy(at.words[:], words)
+	at.data = r.data
+	at.place = r.place
+	at.op = r.op
+	at.end = r.end
 	p.sent++
 	e.open++
 	e.stats.Requests++
 	return nil
 }
 
-// send sends the message in e.out. The receiver always has room for it: there are at most Depth
+// send sends a message. The receiver always has room for it: there are at most Depth
 // unanswered requests to a rank, and a rank that has sent a request has already taken all replies
 // but the last Depth.
-func (e *Endpoint) send(to, n int) error {
-	err := e.ep.Port.TrySend(to, e.out[:n])
+func (b *bundle) send(to int, m []byte) error {
+	err := b.ep.Port.TrySend(to, m)
 	if err == weft.ErrWouldBlock {
-		e.stats.Late++
-		err = e.ep.Port.Send(context.Background(), to, e.out[:n])
+		b.stats.Late++
+		err = b.ep.Port.Send(context.Background(), to, m)
 	}
 	return err
 }
 
-// self runs the handler of a message that this rank sends to itself; c is e.req for a request, and e.rep for a reply.
-func (e *Endpoint) self(c *Call, h int, words []uint64, data []byte, off int) {
+// own returns the endpoint of this rank that a request to itself is for, or returns the request, and nil, if the
+// endpoint does not take the tag.
+func (e *Endpoint) own(g target, r record, words []uint64) *Endpoint {
+	d := e.ends[g.to]
+	if d.takes(g.tag) {
+		return d
+	}
+	r.from = e
+	r.to = int(g.to)
+	r.n = copy(r.words[:], words)
+	e.back(g.rank, &r, ErrTag)
+	return nil
+}
+
+// self runs the handler of a message of this rank to this endpoint, from another or itself; c is b.req for a request,
+// and b.rep for a reply.
+func (e *Endpoint) self(c *Call, from, h int, words []uint64, data []byte, off int) {
+	c.e = e
 	c.From = e.ep.Me
+	c.Endpoint = from
 	c.Data = data
 	c.Off = off
 	c.Words = c.words[:copy(c.words[:], words)]

@@ -3,44 +3,60 @@ package am
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"weft"
 )
 
 // handle handles the message that has been received, and releases it.
-func (e *Endpoint) handle() {
-	from := e.ep.From
-	b := e.ep.Data
+func (b *bundle) handle() {
+	b.catchUp()
+	b.message(b.ep.From, b.ep.Data)
+	b.ep.Release()
+}
+
+// message handles a message.
+func (b *bundle) message(from int, m []byte) {
 	switch {
-	case from == e.ep.Me || b[0] >= kinds:
-		e.stats.Strange++
-	case b[0] < kindReply:
-		e.serve(from, b)
+	case from == b.ep.Me || m[0] >= kinds:
+		b.stats.Strange++
+	case m[0] < kindReply:
+		b.serve(from, m)
 	default:
-		e.answered(from, b)
+		b.answered(from, m)
 	}
-	e.ep.Release()
 }
 
 // serve runs the handler of a request, and makes sure that the request is answered.
-func (e *Endpoint) serve(from int, b []byte) {
-	c := &e.req
-	rest, ok := c.parse(from, b)
-	if !ok {
-		e.stats.Strange++
+func (b *bundle) serve(from int, m []byte) {
+	c := &b.req
+	a, rest, ok := c.parse(from, m)
+	if !ok || int(a.to) >= len(b.ends) || int(a.from) >= len(b.ends) {
+		b.stats.Strange++
+		return
+	}
+	e := b.ends[a.to]
+	c.e = e
+	if !e.takes(a.tag) {
+		b.refuse(from, failedTag, "")
+		return
+	}
+	if m[0] == kindProve {
+		c.replied = false
+		e.conclude(c, nil)
 		return
 	}
 	if c.handler >= len(e.table) {
-		e.refuse(from, fmt.Sprintf("there is no handler %d", c.handler))
+		b.refuse(from, failedOtherwise, fmt.Sprintf("there is no handler %d", c.handler))
 		return
 	}
 	c.Data = rest
 	c.Off = 0
-	switch b[0] {
+	switch m[0] {
 	case kindStored:
 		at, ok := parsePlace(rest)
 		if !ok || !at.in(len(e.memory)) {
-			e.refuse(from, fmt.Sprintf("%d bytes at %d are not in the segment of %d bytes",
+			b.refuse(from, failedOtherwise, fmt.Sprintf("%d bytes at %d are not in the segment of %d bytes",
 				at.size, at.off, len(e.memory)))
 			return
 		}
@@ -53,21 +69,21 @@ func (e *Endpoint) serve(from int, b []byte) {
 }
 
 // conclude answers a request that its handler has not answered.
-func (e *Endpoint) conclude(c *Call, err error) {
+func (b *bundle) conclude(c *Call, err error) {
 	switch {
 	case c.replied:
 	case err != nil:
-		e.refuse(c.From, err.Error())
+		b.refuse(c.From, failedOtherwise, err.Error())
 	default:
-		_ = e.answer(c.From, e.put(kindNull, 0, nil)) // fails only if the requester is gone
+		_ = b.answer(c.From, b.put(b.out[:], address{}, kindNull, 0, nil)) // fails only if the requester is gone
 	}
 }
 
 // refuse answers a request with the reason for which it is returned.
-func (e *Endpoint) refuse(from int, reason string) {
-	n := e.put(kindFailed, 0, nil)
-	n += copy(e.out[n:], reason[:min(len(reason), MaxMedium)])
-	_ = e.answer(from, n)
+func (b *bundle) refuse(from, why int, reason string) {
+	n := b.put(b.out[:], address{}, kindFailed, why, nil)
+	n += copy(b.out[n:], reason[:min(len(reason), MaxMedium)])
+	_ = b.answer(from, n)
 }
 
 // at returns the memory of a place, which the caller has checked, in the form in which a handler
@@ -78,62 +94,92 @@ func (e *Endpoint) at(p place) (off int, b []byte) {
 
 // answered takes a reply: it gives the credit back, and runs the handler. Replies come in the order
 // of the requests.
-func (e *Endpoint) answered(from int, b []byte) {
-	p := &e.peers[from]
-	c := &e.rep
-	rest, ok := c.parse(from, b)
-	if !ok || p.sent == p.answered || c.handler >= len(e.table) && b[0] != kindNull && b[0] != kindFailed {
-		e.stats.Strange++
+func (b *bundle) answered(from int, m []byte) {
+	p := &b.peers[from]
+	c := &b.rep
+	_, rest, ok := c.parse(from, m)
+	if !ok || p.sent == p.answered {
+		b.stats.Strange++
 		return
 	}
-	r := &p.asked[p.answered&e.mask]
+	r := &p.asked[p.answered&b.mask]
+	e := r.from
+	if c.handler >= len(e.table) && m[0] != kindNull && m[0] != kindFailed {
+		b.stats.Strange++
+		return
+	}
+	c.e = e
+	c.Endpoint = 0
 	end := r.end
 	c.Data = rest
 	c.Off = 0
-	switch b[0] {
+	switch m[0] {
 	case kindReply:
-		e.settle(p)
+		b.settle(p)
 		_ = e.run(c.handler, c)
 	case kindXferred:
 		at, ok := parsePlace(rest)
 		if ok = ok && at.in(len(e.memory)); !ok {
 			e.back(from, r, errors.New("the answer names memory that is not in the segment"))
 		}
-		if e.settle(p); ok {
+		if b.settle(p); ok {
 			c.Off, c.Data = e.at(at)
 			_ = e.run(c.handler, c)
 		}
 	case kindFailed:
-		e.back(from, r, errors.New(string(rest)))
-		e.settle(p)
+		e.back(from, r, returned(c.handler, rest))
+		b.settle(p)
 	default:
-		e.settle(p)
+		if r.call == callProve {
+			r.name.proof = proved
+		}
+		b.settle(p)
 	}
 	if end != nil {
 		e.runEnd(end)
 	}
 }
 
+// returned returns the reason for which a request comes back.
+func returned(why int, text []byte) error {
+	if why == failedTag {
+		return ErrTag
+	}
+	return errors.New(string(text))
+}
+
 // settle ends the oldest unanswered request to a rank, and the write of its data.
-func (e *Endpoint) settle(p *peer) {
-	r := &p.asked[p.answered&e.mask]
+func (b *bundle) settle(p *peer) {
+	r := &p.asked[p.answered&b.mask]
 	if r.op != nil {
 		_ = finish(r.op) // the data arrived before the request that is answered, or the rank is gone
 		r.op = nil
 		r.end = nil
 	}
 	p.answered++
-	e.open--
+	b.open--
 }
 
 // runEnd calls the function that StoreAsync was given.
 func (e *Endpoint) runEnd(end func()) { end() }
 
-// back returns a request to the program.
+// back returns a request to the program, with its payload.
 func (e *Endpoint) back(to int, r *record, why error) {
+	if r.name != nil && errors.Is(why, ErrTag) {
+		r.name.proof = unproved
+	}
+	if r.call == callProve { // what asks for this tells the program
+		r.name.proof = refused
+		r.name.why = why
+		return
+	}
+	data := r.data
+	if r.call == CallRequest {
+		data = slices.Clone(data)
+	}
 	err := &ReturnedError{
-		To: to, Handler: r.handler, Name: e.table[r.handler].Name,
-		Words: append([]uint64{}, r.words[:r.n]...), Err: why,
+		To: to, Endpoint: r.to, Call: r.call, Handler: r.handler, Name: e.ends[r.to].table[r.handler].Name,
+		Words: append([]uint64{}, r.words[:r.n]...), Data: data, Off: int(r.place.off), Size: int(r.place.size), Err: why,
 	}
 	if e.cfg.Returned == nil {
 		e.ep.Report(err)
@@ -146,18 +192,19 @@ func (e *Endpoint) back(to int, r *record, why error) {
 func (e *Endpoint) runReturned(err *ReturnedError) { e.cfg.Returned(err) }
 
 // departed returns all requests to a rank that has died or left.
-func (e *Endpoint) departed(rank int, why *weft.PeerError) {
-	p := &e.peers[rank]
+func (b *bundle) departed(rank int, why *weft.PeerError) {
+	b.catchUp()
+	p := &b.peers[rank]
 	if p.sent == p.answered && !why.Clean {
-		e.ep.Report(why)
+		b.ep.Report(why)
 	}
 	for p.sent != p.answered {
-		r := p.asked[p.answered&e.mask]
-		e.settle(p)
-		e.back(rank, &r, why)
+		r := p.asked[p.answered&b.mask]
+		b.settle(p)
+		r.from.back(rank, &r, why)
 		if r.end != nil {
-			e.runEnd(r.end)
+			r.from.runEnd(r.end)
 		}
 	}
-	e.forget(p)
+	b.forget(p)
 }
