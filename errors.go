@@ -23,7 +23,7 @@ var (
 	ErrKey        = failure.ErrKey        // another region has taken the place of the one attached; see RegionError
 	ErrReadOnly   = failure.ErrReadOnly   // the region may only be read; see RegionError
 	ErrNoRegion   = failure.ErrNoRegion   // the rank has no such region; see RegionError
-	ErrForbidden  = failure.ErrForbidden  // RegionConfig.Ranks does not list this rank; see RegionError
+	ErrForbidden  = failure.ErrForbidden  // a list does not have the rank; see RegionError and ChannelError
 	ErrFenced     = failure.ErrFenced     // a guarded region needs its lock, in the present epoch; see RegionError
 
 	ErrNoEntry = failure.ErrNoEntry // the mailbox has no such ring, or none for this sender; see MailboxError, RingError
@@ -62,6 +62,8 @@ type (
 	TooLongError = failure.TooLongError
 	// A RevokedError reports that a rank has revoked a channel because its group cannot go on.
 	RevokedError = failure.RevokedError
+	// A ChannelError reports that a port does not exchange messages with a rank.
+	ChannelError = failure.ChannelError
 	// A FrozenError reports a call on a port that is frozen.
 	FrozenError = failure.FrozenError
 	// A SavedError reports a saved port state that cannot be restored.

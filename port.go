@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 
 	"weft/internal/amt"
@@ -46,6 +47,12 @@ type PortConfig struct {
 	// on the channel that are not accepted when a program returns do not cause an
 	// UndeliveredError.
 	Service bool
+
+	// Sources and Destinations are the ranks besides this one from which the port takes messages, and to which it
+	// sends; nil means all. A message of another rank is dropped, and that rank learns of it: its sends, and a Flush
+	// of what it has sent, end with a ChannelError. So do sends to a rank that is no destination, and receives from
+	// one that is no source.
+	Sources, Destinations []int
 }
 
 // A FlowControl is how senders learn that a receiver has no room, and when they send again what it
@@ -103,6 +110,14 @@ func (p *Proc) openPort(channel int, cfg *PortConfig) (*Port, error) {
 	var c PortConfig
 	if cfg != nil {
 		c = *cfg
+	}
+	for _, ranks := range []*[]int{&c.Sources, &c.Destinations} {
+		for _, rank := range *ranks {
+			if err := p.check(rank); err != nil {
+				return nil, err
+			}
+		}
+		*ranks = slices.Clone(*ranks)
 	}
 	port, err := p.node.Open(uint16(channel), msg.Config(c))
 	if err != nil {
@@ -171,15 +186,16 @@ func (q *Port) state(to int) (err error) {
 			err = ErrClosed
 		} else if why := q.port.Closed(); why != nil {
 			err = why
-		} else {
-			err = e.Msg.Gone(to)
+		} else if err = e.Msg.Gone(to); err == nil {
+			err = q.port.Denied(to)
 		}
 	})
 	return err
 }
 
 // Flush returns when all messages that were sent on this port before, to whatever ranks, have
-// been accepted by the ports of their receivers.
+// been accepted by the ports of their receivers. If a receiver has dropped some, since this rank is none of its
+// Sources, one Flush returns the ChannelError.
 func (q *Port) Flush(ctx context.Context) error {
 	c := driver.NewCall()
 	defer c.Free()

@@ -18,7 +18,8 @@ var (
 	ErrReadOnly = errors.New("weft: read only")
 	// ErrNoRegion: the rank has no such region; see RegionError.
 	ErrNoRegion = errors.New("weft: no such region")
-	// ErrForbidden: RegionConfig.Ranks does not list this rank; see RegionError.
+	// ErrForbidden: RegionConfig.Ranks does not list this rank, see RegionError; or a list of a port does not list a
+	// rank, see ChannelError.
 	ErrForbidden = errors.New("weft: this rank may not access it")
 	// ErrFenced: a guarded region was accessed without its lock, or under an epoch of the lock that has passed; see
 	// RegionError.

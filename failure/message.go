@@ -58,6 +58,21 @@ func (e *RevokedError) Unwrap() []error {
 	return []error{ErrRevoked, &PeerError{Rank: e.Gone, Cause: ErrReported}}
 }
 
+// A ChannelError reports that the lists of a port (PortConfig.Sources and Destinations), here or at the other rank, do
+// not permit what was asked for. It matches ErrForbidden.
+type ChannelError struct {
+	Channel int
+	Rank    int    // the other rank
+	Why     string // which list of which rank lacks the other
+}
+
+func (e *ChannelError) Error() string {
+	return fmt.Sprintf("weft: channel %d, rank %d: %s", e.Channel, e.Rank, e.Why)
+}
+
+// Is makes every ChannelError match ErrForbidden.
+func (e *ChannelError) Is(target error) bool { return target == ErrForbidden }
+
 // A FrozenError reports a call on a port that is frozen. The call has had no effect.
 type FrozenError struct{ Channel int }
 

@@ -28,14 +28,14 @@ local operations = {
 }
 
 -- The frames: name, length of the head, fields. A field is its name, where it
--- begins and how many bytes it has; "flag" and a name stand for bit 0 of byte 1,
+-- begins and how many bytes it has; "flag" and a name stand for bit 0 of byte 1, "second" for bit 1,
 -- and "code" for the byte of the operation; "event" for bytes 2 and 3, and "mode" for byte 14.
 local frames = {
   [0x01] = { "BYE", 4, flag = "failed" },
   [0x02] = { "DONE", 4, flag = "more" },
   [0x03] = { "BEAT", 4, flag = "ask" },
   [0x10] = { "DATA", 20, flag = "ack_req", { "channel", 2, 2 }, { "seq", 4, 4 }, { "ack", 8, 4 }, { "total", 12, 4 }, { "off", 16, 4 } },
-  [0x11] = { "ACK", 12, flag = "far", { "channel", 2, 2 }, { "ack", 4, 4 }, { "room", 8, 4 } },
+  [0x11] = { "ACK", 12, flag = "far", second = "barred", { "channel", 2, 2 }, { "ack", 4, 4 }, { "room", 8, 4 } },
   [0x12] = { "NACK", 8, flag = "will_go", { "channel", 2, 2 }, { "seq", 4, 4 } },
   [0x13] = { "GO", 8, { "channel", 2, 2 }, { "seq", 4, 4 } },
   [0x14] = { "RTS", 40, flag = "ack_req", { "channel", 2, 2 }, { "seq", 4, 4 }, { "ack", 8, 4 }, { "token", 12, 4 },
@@ -104,6 +104,7 @@ for _, frame in pairs(frames) do
   if frame.flag and not flags[frame.flag] then
     flags[frame.flag] = ProtoField.bool("weft." .. frame.flag, frame.flag, 8, nil, 1)
   end
+  if frame.second then flags[frame.second] = ProtoField.bool("weft." .. frame.second, frame.second, 8, nil, 2) end
   for i = 3, #frame do
     local name, size = frame[i][1], frame[i][3]
     if name ~= "status" and not numbers[name .. size] then
@@ -132,6 +133,7 @@ local function frame(buf, tree)
   tree:add(l.type, buf(0, 1))
   tree:add(l.name, buf(0, 1), spec[1])
   if spec.flag then tree:add(flags[spec.flag], buf(1, 1)) end
+  if spec.second and buf(1, 1):uint() > 1 then tree:add(flags[spec.second], buf(1, 1)) end
   if spec.code then tree:add(l.code, buf(spec.code, 1)) end
   if spec.event then
     tree:add(l.event, buf(2, 1))

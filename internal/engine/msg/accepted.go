@@ -19,6 +19,7 @@ func (l *Layer) onAck(from int, f wire.Ack) {
 	if f.Far {
 		d.reach = far
 	}
+	p.onBarred(d, f.Barred)
 	p.accepted(d, f.Ack)
 	p.pump(d)
 }
@@ -182,6 +183,13 @@ func (p *Port) startFlush(op *Op) {
 	op.left = 1
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
+		if d.dropped {
+			d.dropped = false
+			p.cancelFlush(op)
+			op.State = Done
+			op.Err = d.denied
+			return
+		}
 		if d.base != d.next {
 			op.left++
 			d.flushes = append(d.flushes, flush{op, d.next})

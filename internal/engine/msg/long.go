@@ -67,6 +67,10 @@ func (l *Layer) onRTS(from int, f wire.RTS) {
 		return
 	}
 	p.dropPartial(d)
+	if d.barred && p.open {
+		p.bar(d)
+		return
+	}
 	if op := p.match(from); !p.roomFor(d, 0) && (op == nil || op.Peer == Any && p.behind(d)) {
 		p.refuse(d, 0, owedLong)
 		return

@@ -3,6 +3,7 @@ package msg
 import (
 	"time"
 
+	"weft/failure"
 	"weft/internal/engine/link"
 	"weft/internal/engine/list"
 	"weft/internal/monotime"
@@ -34,8 +35,11 @@ type pair struct {
 	resendAt  monotime.Time // of a pair that is backing off
 	waiting   list.List[Op] // sends that found no room
 	flushes   []flush
+	denied    *failure.ChannelError // why nothing may be sent to it, or nil
+	dropped   bool                  // it has dropped messages, and no Flush has said so
 
 	// Receiving.
+	barred   bool // its messages are dropped
 	standing standing
 	room     int    // bytes that a GO would promise, or that are kept for a sender that was called
 	turn     uint64 // its place in port.owed, which it keeps until its message has a place
@@ -66,6 +70,7 @@ func (p *Port) pair(rank int) *pair {
 		d = &pair{port: p, rank: rank, q: p.layer.queue(rank), entries: make([]entry, 1),
 			credit: p.rule.room(firstCredit)}
 		p.pairs[rank] = d
+		p.permit(d)
 	}
 	p.lastPair = d
 	return d

@@ -17,6 +17,8 @@ type Config struct {
 	MaxMessage int // bytes; default 1 GiB
 	Flow       FlowControl
 	Service    bool // of a library: what a peer has not accepted when it leaves is not noted as lost
+
+	Sources, Destinations []int // ranks; nil means all. See permit.go
 }
 
 // window is how many messages a sender may have unacknowledged at one receiver.
@@ -122,12 +124,14 @@ func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
 	p.rule = &rules[cfg.Flow]
 	p.open = true
 	p.grows = grows
-	for _, d := range p.pairs {
-		d.extra = 0
-		d.credit = p.rule.room(min(d.credit, firstCredit))
-	}
 	p.send.limit = cfg.SendBuffer
 	p.recv.limit = cfg.RecvBuffer
+	for _, rank := range sortedKeys(p.pairs) {
+		d := p.pairs[rank]
+		d.extra = 0
+		d.credit = p.rule.room(min(d.credit, firstCredit))
+		p.permit(d)
+	}
 	for _, rank := range sortedKeys(l.gone) {
 		p.deathNotice(rank, l.gone[rank])
 	}
@@ -141,7 +145,7 @@ func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
 func (p *Port) MaxMessage() int { return p.cfg.MaxMessage }
 
 // early reports whether the port has never been opened.
-func (p *Port) early() bool { return p.cfg == Config{} }
+func (p *Port) early() bool { return p.cfg.RecvBuffer == 0 }
 
 // sortedKeys returns the ranks in a map in order: no map's order may reach
 // what an engine does.

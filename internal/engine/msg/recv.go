@@ -17,6 +17,11 @@ func (p *Port) startRecv(op *Op) {
 			op.Err = err
 			return
 		}
+		if p.cfg.Sources != nil && p.pair(op.Peer).barred {
+			op.State = Done
+			op.Err = p.denial(op.Peer, "PortConfig.Sources does not list it")
+			return
+		}
 	}
 	p.posted.Push(&op.link, op)
 	if op.Peer != Any {
@@ -115,6 +120,12 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 	}
 	if f.Seq != d.expected || uint64(f.Off)+uint64(len(payload)) > uint64(f.Total) || f.Total > MaxUnasked {
 		p.layer.Stats.Dropped++
+		return
+	}
+	if d.barred && p.open {
+		if int(f.Off)+len(payload) == int(f.Total) {
+			p.bar(d)
+		}
 		return
 	}
 	if op := p.posted.First(); op != nil && int(f.Total) == len(payload) && p.whole(d, op, payload) {
@@ -271,7 +282,8 @@ func (p *Port) ack(d *pair, urgent bool) {
 	d.told = d.expected
 	room := uint32(max(p.recv.room()-p.promised, 0))
 	takesFar := p.recv.limit >= 2*MaxFar && p.cfg.MaxMessage >= MaxUnasked
-	d.q.Push(wire.Ack{Far: takesFar, Channel: p.channel, Ack: d.expected, Room: room}.Append(d.q.Head()), nil, urgent)
+	f := wire.Ack{Far: takesFar, Barred: d.barred && p.open, Channel: p.channel, Ack: d.expected, Room: room}
+	d.q.Push(f.Append(d.q.Head()), nil, urgent)
 }
 
 // ackData answers a message that asks for it. A sender that was refused holds

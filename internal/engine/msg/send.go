@@ -53,6 +53,11 @@ func (p *Port) startSend(op *Op) {
 		return
 	}
 	d := p.pair(op.Peer)
+	if d.denied != nil {
+		op.State = Done
+		op.Err = d.denied
+		return
+	}
 	if !d.waiting.Empty() || !p.admit(d, op) && !(p.stretch(d) && p.admit(d, op)) {
 		d.waiting.Push(&op.link, op)
 		p.alone = p.alone || op.Alone

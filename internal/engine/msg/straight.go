@@ -25,7 +25,7 @@ func (p *Port) Expects(from int) bool {
 // a message of this peer.
 func (p *Port) Straight(from int, frame, buf []byte) (w Whole, ok bool) {
 	d := p.known(from)
-	if d == nil || d.partial != nil || d.into != nil || d.standing.waits() ||
+	if d == nil || d.barred || d.partial != nil || d.into != nil || d.standing.waits() ||
 		len(p.layer.gone) > 0 && p.layer.gone[from] != nil {
 		return w, false
 	}

@@ -34,7 +34,12 @@ type growth struct{ send, recv bool }
 func (p *Port) part(d *pair) int { return p.cfg.SendBuffer/2 + d.extra }
 
 // most returns how many messages to a peer may be unacknowledged.
-func (d *pair) most() uint32 { return window + uint32(d.extra)>>11 }
+func (d *pair) most() uint32 {
+	if d.denied != nil {
+		return 0
+	}
+	return window + uint32(d.extra)>>11
+}
 
 // stretch makes a peer's part of the send buffer larger, and reports whether it did, if a send found no room although
 // everything is on its way.

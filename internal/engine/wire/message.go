@@ -1,13 +1,20 @@
 package wire
 
-// Ack acknowledges all messages before Ack, tells the room left, and with Far that the port takes messages of
-// up to 64 KiB that it has not asked for. (PROTOCOL §3)
+// Ack acknowledges all messages before Ack, tells the room left, with Far that the port takes messages of
+// up to 64 KiB that it has not asked for, and with Barred that it drops all messages of the rank. (PROTOCOL §3)
 type Ack struct {
 	Far     bool
+	Barred  bool
 	Channel uint16
 	Ack     uint32
 	Room    uint32
 }
+
+// The flags of an ACK.
+const (
+	ackFar    = 1
+	ackBarred = 2
+)
 
 // ackSize is the length of the frame.
 const ackSize = 12
@@ -15,6 +22,9 @@ const ackSize = 12
 // Append appends the frame to b.
 func (f Ack) Append(b []byte) []byte {
 	b, h := head(b, ackSize, TypeAck, f.Far)
+	if f.Barred {
+		h[1] |= ackBarred
+	}
 	order.PutUint16(h[2:], f.Channel)
 	order.PutUint32(h[4:], f.Ack)
 	order.PutUint32(h[8:], f.Room)
@@ -23,12 +33,16 @@ func (f Ack) Append(b []byte) []byte {
 
 // ParseAck parses an ACK frame.
 func ParseAck(b []byte) (f Ack, err error) {
-	if f.Far, err = parse(b, ackSize, TypeAck); err != nil {
-		return f, err
-	}
-	if len(b) != ackSize {
+	switch {
+	case len(b) < ackSize:
+		return f, ErrShort
+	case Type(b[0]) != TypeAck:
+		return f, ErrType
+	case len(b) != ackSize || b[1] > ackFar|ackBarred:
 		return f, ErrField
 	}
+	f.Far = b[1]&ackFar != 0
+	f.Barred = b[1]&ackBarred != 0
 	f.Channel = u16(b, 2)
 	f.Ack = u32(b, 4)
 	f.Room = u32(b, 8)

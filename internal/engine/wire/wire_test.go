@@ -59,7 +59,7 @@ var samples = []sample{
 	bare(IStop{Round: 1, Op: 2, Region: 3, Off: 4}, ParseIStop),
 	bare(IGo{Round: 1, Region: 2}, ParseIGo),
 	bare(Knock{Region: 2}, ParseKnock),
-	bare(Ack{Channel: 7, Ack: 1 << 31, Room: 12345}, ParseAck),
+	bare(Ack{Barred: true, Channel: 7, Ack: 1 << 31, Room: 12345}, ParseAck),
 	bare(AckReq{Channel: 65535, Ack: 9}, ParseAckReq),
 	bare(Nack{WillGo: true, Channel: 1, Seq: 4}, ParseNack),
 	bare(Go{Channel: 3, Seq: 1}, ParseGo),
