@@ -3,7 +3,6 @@ package weft
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"weft/internal/engine/coord"
 )
@@ -55,7 +54,6 @@ func (b *Barrier) make(ctx context.Context) error {
 		c.Algorithm = coord.Central
 		c.Aligned = true
 		c.Window = 1
-		c.Flight = b.flights()
 	case BarrierDynamic:
 		c = coord.Config{Class: coord.Phaser, Name: b.name}
 	case BarrierRBCQ1:
@@ -102,16 +100,3 @@ func (b *Barrier) check() error {
 }
 
 const maxWindow = 1024
-
-// flights returns how long the releases that the first member sends are on their way to each
-// member, or nil if that is not known: only the simulator knows it.
-func (b *Barrier) flights() []time.Duration {
-	if b.p.member.Flights == nil {
-		return nil
-	}
-	members := make([]int, b.size())
-	for i := range members {
-		members[i] = b.member(i)
-	}
-	return b.p.member.Flights(members[0], members)
-}

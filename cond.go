@@ -56,3 +56,38 @@ func (c *Cond) set(ctx context.Context, kind coord.Kind) (int, error) {
 	r, err := c.do(ctx, kind)
 	return int(r.N), err
 }
+
+// A condition also has a bit, with which ranks wait without a lock: the condition synchronization of [Hayakawa98]. A
+// condition is used with a lock or by its bit, not both ways at a time. The bit is clear at first.
+
+// SetBit sets the bit, and wakes all ranks that wait for it; it returns how many these were.
+func (c *Cond) SetBit(ctx context.Context) (int, error) { return c.bit(ctx, coord.Broadcast) }
+
+// ClearBit clears the bit: WaitBit waits again.
+func (c *Cond) ClearBit(ctx context.Context) error {
+	_, err := c.bit(ctx, coord.Signal)
+	return err
+}
+
+func (c *Cond) bit(ctx context.Context, kind coord.Kind) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	r, err := c.p.node.Coordinate(ctx, c.o, kind, coord.Bit)
+	return int(r.N), err
+}
+
+// WaitBit waits while the bit is clear. When it returns nil the bit has been set; it may have been cleared again since.
+func (c *Cond) WaitBit(ctx context.Context) error {
+	if c.err != nil {
+		return c.err
+	}
+	r, err := c.p.node.Coordinate(ctx, c.o, coord.Enter, coord.Bit)
+	if err != nil {
+		return err
+	}
+	if _, err = c.p.node.Coordinate(ctx, c.o, coord.Await, r.N); err != nil {
+		return c.p.informed(c.o.ID, err)
+	}
+	return nil
+}

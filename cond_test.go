@@ -140,3 +140,47 @@ func TestBroadcast(t *testing.T) {
 		return b.Wait(ctx)
 	})
 }
+
+// TestConditionBit: ranks wait for a bit without a lock. A rank that comes after it was set goes on at once; a rank
+// that gives up is not woken for another; cleared, it makes ranks wait again.
+func TestConditionBit(t *testing.T) {
+	networks(t, 4, func(ctx context.Context, p *Proc) error {
+		c := p.Cond("bit")
+		b := p.Barrier("b", nil)
+		for round := range 3 {
+			if p.Rank() == round {
+				over, cancel := context.WithTimeout(ctx, time.Millisecond)
+				err := c.WaitBit(over)
+				cancel()
+				if !errors.Is(err, context.DeadlineExceeded) {
+					return fmt.Errorf("round %d: the bit is set: %w", round, err)
+				}
+				if err := b.Wait(ctx); err != nil {
+					return err
+				}
+				if n, err := c.SetBit(ctx); n > 3 || err != nil {
+					return fmt.Errorf("round %d: %d woken, %w", round, n, err)
+				}
+			} else if err := b.Wait(ctx); err != nil {
+				return err
+			}
+			for range 2 { // waits, and then goes on at once
+				if err := c.WaitBit(ctx); err != nil {
+					return err
+				}
+			}
+			if err := b.Wait(ctx); err != nil {
+				return err
+			}
+			if p.Rank() == round {
+				if err := c.ClearBit(ctx); err != nil {
+					return err
+				}
+			}
+			if err := b.Wait(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -51,9 +51,6 @@ type Member struct {
 	Timeline   *timeline.Recorder    // records operations and their times; may be nil
 	Open       context.Context       // ends when the node has been closed
 
-	// Flights returns how long events from one rank to others are on their way; nil where that is not known.
-	Flights func(from int, to []int) []time.Duration
-
 	handOver func() error // sends the timeline to the launcher, once; nil if there is none to send
 
 	page     *directory.File // the counters that other processes can read; may be nil

@@ -254,6 +254,9 @@ func (b *barrier) onToken(now monotime.Time, from int, v wire.Token) error {
 		!b.inputs.take(b.phaseIndex(v.Phase), gate, from) {
 		return wire.ErrField
 	}
+	if b.clock != nil && b.me == 0 {
+		b.clock.noteDelay(from, v)
+	}
 	b.input(now, gate, v)
 	return nil
 }
@@ -272,30 +275,28 @@ func (b *barrier) phaseIndex(phase uint64) int {
 func (b *barrier) input(now monotime.Time, gate int, v wire.Token) {
 	phase := v.Phase
 	missing := &b.missing[b.gateIndex(phase, gate)]
-	if b.clock != nil {
-		b.clock.noteDelay(gate, v)
-	}
 	g := &b.plan.Gates[gate]
 	if *missing--; *missing > 0 {
 		return
 	}
 	*missing = int32(g.Inputs) // before any token leaves: the next phase's may come at once
 	b.inputs.reset(b.phaseIndex(phase), gate)
-	var release instant
+	var release uint64
 	if b.clock != nil && g.Done {
 		release = b.release(now, v)
 	}
 	if len(g.Sends) > 0 {
 		b.noteOpened(phase)
 	}
-	for i, s := range g.Sends {
+	for k := range g.Sends {
+		s := g.Sends[b.turn(g, k)]
 		if s.To == b.me {
 			b.input(now, s.Gate, wire.Token{Phase: phase})
 			continue
 		}
 		t := wire.Token{Kind: wire.EventToken, ID: b.o.ID, Gate: uint8(s.Gate), Phase: phase, Signature: uint64(b.o.sig)}
 		if b.clock != nil {
-			b.clock.stamp(b, &t, i, release)
+			b.clock.stamp(b, &t, release)
 		}
 		b.layer.send(b.member(s.To), t.Event())
 	}

@@ -9,6 +9,10 @@ import (
 	"weft/internal/monotime"
 )
 
+// Bit, as N, makes an operation one on the bit of a condition: Broadcast sets it, Signal clears it, and Enter waits
+// only while it is clear. ([Hayakawa98] §3.2)
+const Bit = 1
+
 // A cond is a condition at a rank that uses it (PROTOCOL §9.4). To wait takes two
 // operations: Enter puts the rank on the home's list of waiters, and Await waits until it is
 // woken. Between the two the program gives back the lock that guards what it waits for.
@@ -33,9 +37,11 @@ func (c *cond) start(now monotime.Time, op *Op) {
 	switch op.Kind {
 	case Enter:
 		f.Kind = wire.EventCondWait
+		f.Bit = op.N == Bit
 	case Signal, Broadcast:
 		f.Kind = wire.EventCondSet
 		f.All = op.Kind == Broadcast
+		f.Bit = op.N == Bit
 	case Await:
 		c.await(op)
 		return
@@ -171,6 +177,7 @@ type condHome struct {
 	layer   *Layer
 	id      uint64
 	sig     signature
+	bit     bool
 	waiting []request
 	woken   []request // lately, by one signal each: a waiter that gives up hands it on
 }
@@ -185,11 +192,18 @@ func (h *condHome) event(from int, f wire.Event) error {
 	}
 	switch v := wire.ParseCondEvent(f); f.Kind {
 	case wire.EventCondWait:
-		h.waiting = append(h.waiting, request{rank: from, serial: v.Serial})
 		h.layer.send(from, wire.CondEvent{Kind: wire.EventCondAck, ID: h.id, Serial: v.Serial}.Event())
+		if v.Bit && h.bit {
+			h.layer.send(from, wire.CondEvent{Kind: wire.EventCondWake, ID: h.id, Serial: v.Serial}.Event())
+			return nil
+		}
+		h.waiting = append(h.waiting, request{rank: from, serial: v.Serial})
 	case wire.EventCondSet:
 		n := uint64(0)
-		for ; len(h.waiting) > 0 && (v.All || n == 0); n++ {
+		if v.Bit {
+			h.bit = v.All
+		}
+		for ; len(h.waiting) > 0 && (v.All || n == 0 && !v.Bit); n++ {
 			h.wake(!v.All)
 		}
 		count := wire.CondEvent{Kind: wire.EventCondCount, ID: h.id, Serial: v.Serial, Woken: n}

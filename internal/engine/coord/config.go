@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"time"
 )
 
 // Class says what an object is.
@@ -37,8 +36,7 @@ type Config struct {
 	Algorithm Algorithm
 	Arity     int // of a tree
 	Aligned   bool
-	Memory    uint8           // 1: it only introduces members that share memory; 2: on several hosts
-	Flight    []time.Duration // Aligned: from the first member to each; nil: it is measured
+	Memory    uint8 // 1: it only introduces members that share memory; 2: on several hosts
 }
 
 // place returns the place of a rank among the members, or -1.

@@ -11,25 +11,19 @@ type Token struct {
 	Phase     uint64
 	Signature uint64
 
-	// Time is of an aligned barrier: on the way up the delay of a token; on the way down the
-	// instant at which to go on, by the first member's clock, or with Relative how long
-	// after the token's arrival.
-	Time     uint64
-	Relative bool
+	// Time is of an aligned barrier: on the way up how far the sender is (package coord); on the way down the
+	// instant at which to go on, by the first member's clock.
+	Time uint64
 }
 
 // Event returns the event that carries the token.
 func (v Token) Event() Event {
-	return Event{
-		Kind: v.Kind, Flag: v.Relative, Slot: v.Gate, ID: v.ID, Phase: v.Phase, Arg: v.Signature, Aux: v.Time,
-	}
+	return Event{Kind: v.Kind, Slot: v.Gate, ID: v.ID, Phase: v.Phase, Arg: v.Signature, Aux: v.Time}
 }
 
 // ParseToken is the inverse of Event.
 func ParseToken(e Event) Token {
-	return Token{
-		Kind: e.Kind, ID: e.ID, Gate: e.Slot, Phase: e.Phase, Signature: e.Arg, Time: e.Aux, Relative: e.Flag,
-	}
+	return Token{Kind: e.Kind, ID: e.ID, Gate: e.Slot, Phase: e.Phase, Signature: e.Arg, Time: e.Aux}
 }
 
 // Left says that a member takes part up to Phase and no longer; with Gone it did not leave

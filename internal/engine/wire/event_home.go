@@ -39,18 +39,23 @@ type CondEvent struct {
 	Serial    uint32
 	Signature uint64 // to the home
 	All       bool   // EventCondSet: wake all waiters, not only the one that has waited longest
+	Bit       bool   // to the home: of the bit, which All sets
 	Woken     uint64 // EventCondCount: how many waiters were woken
 }
 
 // Event returns the event as it is sent.
 func (v CondEvent) Event() Event {
-	return Event{Kind: v.Kind, Flag: v.All, ID: v.ID, Phase: uint64(v.Serial), Arg: v.Signature, Aux: v.Woken}
+	e := Event{Kind: v.Kind, Flag: v.All, ID: v.ID, Phase: uint64(v.Serial), Arg: v.Signature, Aux: v.Woken}
+	if v.Bit {
+		e.Slot = 1
+	}
+	return e
 }
 
 // ParseCondEvent is the inverse of Event.
 func ParseCondEvent(e Event) CondEvent {
 	return CondEvent{
-		Kind: e.Kind, ID: e.ID, Serial: uint32(e.Phase), Signature: e.Arg, All: e.Flag, Woken: e.Aux,
+		Kind: e.Kind, ID: e.ID, Serial: uint32(e.Phase), Signature: e.Arg, All: e.Flag, Bit: e.Slot != 0, Woken: e.Aux,
 	}
 }
 

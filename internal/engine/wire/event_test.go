@@ -26,11 +26,11 @@ func TestEvents(t *testing.T) {
 	same(t, rival, rival.Event(), ParseLockRival)
 	permits := PermitEvent{Kind: EventPermitGrant, ID: 1, Serial: 2, Permits: 3, Signature: 4, Epoch: 5, HolderDied: true}
 	same(t, permits, permits.Event(), ParsePermitEvent)
-	cond := CondEvent{Kind: EventCondSet, ID: 1, Serial: 2, Signature: 3, All: true, Woken: 4}
+	cond := CondEvent{Kind: EventCondSet, ID: 1, Serial: 2, Signature: 3, All: true, Bit: true, Woken: 4}
 	same(t, cond, cond.Event(), ParseCondEvent)
 	guard := GuardEvent{Kind: EventBound, Lock: 1, Epoch: 2}
 	same(t, guard, guard.Event(), ParseGuardEvent)
-	gate := Token{Kind: EventToken, ID: 1, Gate: 2, Phase: 3, Signature: 4, Time: 5, Relative: true}
+	gate := Token{Kind: EventToken, ID: 1, Gate: 2, Phase: 3, Signature: 4, Time: 5}
 	same(t, gate, gate.Event(), ParseToken)
 	left := Left{ID: 1, Rank: 2, Phase: 3, Gone: true}
 	same(t, left, left.Event(), ParseLeft)

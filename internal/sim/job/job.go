@@ -68,27 +68,6 @@ func (j *Job) Host(rank int) (host, mates int) {
 // near reports whether ranks share a host.
 func (j *Job) near(a, b int) bool { return a/j.cfg.PerHost == b/j.cfg.PerHost }
 
-// Flights returns how long packets of size bytes from one rank to others are on their way, in an
-// idle network. They are sent at the same time, in this order, and wait for each other on common
-// links.
-func (j *Job) Flights(from int, to []int, size int) []time.Duration {
-	free := map[int]time.Duration{} // by link
-	d := make([]time.Duration, len(to))
-	for i, rank := range to {
-		if j.cfg.PerHost > 1 && j.near(from, rank) && rank != from {
-			d[i] = sim.NearDelay
-			continue
-		}
-		for at := from; at != rank; {
-			next, id, w := j.Net.Topology().Next(from, at, rank)
-			free[id] = max(d[i], free[id]) + w.Takes(size)
-			d[i] = free[id] + w.Delay
-			at = next
-		}
-	}
-	return d
-}
-
 // WakeAll wakes the goroutines of all ranks: what they wait for may have happened.
 func (j *Job) WakeAll() {
 	for _, r := range j.Ranks {

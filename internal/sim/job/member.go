@@ -10,7 +10,6 @@ import (
 	"weft/internal/bootstrap"
 	"weft/internal/driver"
 	"weft/internal/engine"
-	"weft/internal/engine/wire"
 	"weft/internal/join"
 	"weft/internal/sim"
 	"weft/internal/timeline"
@@ -34,11 +33,9 @@ func (r *run) add(rank int, program func(m *join.Member) join.Program) error {
 		m.Timeline = timeline.New(timeline.Capacity(r.cluster.Ranks), func() int64 { return int64(r.job.World.Now()) })
 	}
 	m.AMT = r.cluster.AMT.Of(rank)
-	m.Flights = r.flights
 	p := r.job.Add()
 	src.rank = p
 	if r.cluster.Drift > 0 {
-		m.Flights = nil // only clocks that are exact go by flights
 		r.setClock(rank, rank-rank%max(r.cluster.PerHost, 1))
 	}
 	find := func(to int) (driver.Route, error) {
@@ -68,13 +65,6 @@ func (r *run) setClock(rank, first int) {
 }
 
 func hostName(host int) string { return fmt.Sprintf("machine%d", host) }
-
-// flights returns how long events from one rank to others are on their way if they are sent at
-// the same time in this order. Aligned barriers compute the common instant of the release from
-// these times.
-func (r *run) flights(from int, to []int) []time.Duration {
-	return r.job.Flights(from, to, wire.LinkSize+wire.EventSize)
-}
 
 // execute executes the program of a rank.
 func (r *run) execute(ctx context.Context, m *join.Member, p *Rank, does join.Program) {
