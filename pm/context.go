@@ -40,11 +40,12 @@ type Context struct {
 	node    int          // the receiver of short
 	sending bool         // between GetSendBuffer and Send
 	sure    int          // a node to which a short message is known to find room, or -1
-	out, in [inline]byte // memory for short messages
+	out     [inline]byte // memory for a short message
 
-	message   extend.Message // the message that Receive has returned
-	receiving bool           // between Receive and ReleaseReceiveBuffer
-	turn      int            // the part at which receiveAny looks first
+	received [MaxHeld]received // a ring of the messages that Receive has returned
+	oldest   int               // of these, the one that ReleaseReceiveBuffer gives back
+	held     int               // how many there are
+	turn     int               // the part at which receiveAny looks first
 
 	signal *extend.Signal
 
@@ -112,7 +113,7 @@ func Compose(route func(node int) int, contexts ...*Context) (*Context, error) {
 				"node",
 				i, l.proc.Rank(), l.proc.Size(), first.Rank(), first.Size())
 		}
-		if c.sending || c.receiving {
+		if c.sending || c.held > 0 {
 			return nil, fmt.Errorf("pm: context %d: %w", i, &BusyError{"Compose", "its buffers have been sent or given back"})
 		}
 		l.number = i
@@ -143,13 +144,14 @@ func (x *Context) to(node int) (*part, error) {
 }
 
 // Close closes the context (pmCloseContext). It discards a send buffer that was not sent, gives
-// back a message that was received, and unlocks memory. Messages that were sent are still delivered
+// back the messages that were received, and unlocks memory. Messages that were sent are still delivered
 // while the Proc is open.
 func (x *Context) Close() error {
 	x.draft.Discard()
-	x.message.Release()
+	for x.held > 0 {
+		_ = x.ReleaseReceiveBuffer() // there is one
+	}
 	x.sending = false
-	x.receiving = false
 	x.sure = -1
 	var errs []error
 	for _, l := range x.parts {

@@ -34,7 +34,7 @@ func (e *BusyError) Is(target error) bool { return target == ErrBusy }
 // Errors of calls that a polling program repeats: they are made once, so that they do not allocate.
 var (
 	errSending   error = &BusyError{"GetSendBuffer", "the buffer that it has returned is sent by Send"}
-	errReceiving error = &BusyError{"Receive", "the message that it has returned is given back by ReleaseReceiveBuffer"}
+	errReceiving error = &BusyError{"Receive", "ReleaseReceiveBuffer gives back one of the MaxHeld messages that are held"}
 	errNoBuffer        = fmt.Errorf("%w: GetSendBuffer comes first", ErrNoBuffer)
 	errNoMessage       = fmt.Errorf("%w: nothing has been received that has not been given back", ErrNoBuffer)
 )

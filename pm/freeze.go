@@ -80,7 +80,7 @@ func (x *Context) Freeze(ctx context.Context) error {
 	switch {
 	case x.sending:
 		return &BusyError{"Freeze", "the buffer of GetSendBuffer is sent by Send"}
-	case x.receiving:
+	case x.held > 0:
 		return &BusyError{"Freeze", "the message of Receive is given back by ReleaseReceiveBuffer"}
 	}
 	x.sure = -1 // the port will be frozen

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"testing"
 	"time"
 
 	"weft"
@@ -286,6 +288,59 @@ func composite(ctx context.Context, p *weft.Proc) error {
 	}
 	if err := again(ctx, x.SendDone); err != nil {
 		return err
+	}
+	return finish(ctx, p, x)
+}
+
+// TestHeld: a program holds several messages at a time, each with its bytes, and gives them back in their order.
+func TestHeld(t *testing.T) { everywhere(t, 2, "held") }
+
+func held(ctx context.Context, p *weft.Proc) error {
+	x, err := pm.Open(ctx, p, 1, nil)
+	if err != nil {
+		return err
+	}
+	const all = 3 * pm.MaxHeld
+	text := func(i int) string { return strings.Repeat(string(rune('a'+i%26)), 1+i%5*200) }
+	var have []string
+	var came [][]byte
+	for sent := 0; len(have) < all || sent < all; {
+		if sent < all {
+			if b, err := x.GetSendBuffer(1-x.Self(), len(text(sent))); err == nil {
+				copy(b, text(sent))
+				if err := x.Send(); err != nil {
+					return err
+				}
+				sent++
+			} else if err != weft.ErrWouldBlock {
+				return err
+			}
+		}
+		b, _, err := x.Receive()
+		switch {
+		case err == nil:
+			came = append(came, b)
+		case !errors.Is(err, pm.ErrBusy) && err != weft.ErrWouldBlock:
+			return err
+		case errors.Is(err, pm.ErrBusy) != (len(came) == pm.MaxHeld):
+			return fmt.Errorf("%d are held: %w", len(came), err)
+		case len(came) == pm.MaxHeld || len(have)+len(came) == all:
+			for _, b := range came {
+				have = append(have, string(b))
+				if err := x.ReleaseReceiveBuffer(); err != nil {
+					return err
+				}
+			}
+			came = came[:0]
+		}
+	}
+	for i, m := range have {
+		if m != text(i) {
+			return fmt.Errorf("message %d is %q", i, m)
+		}
+	}
+	if err := x.ReleaseReceiveBuffer(); !errors.Is(err, pm.ErrNoBuffer) {
+		return fmt.Errorf("nothing is held: %w", err)
 	}
 	return finish(ctx, p, x)
 }

@@ -19,7 +19,7 @@ import (
 // programs are those that everywhere runs.
 var programs = map[string]func(context.Context, *weft.Proc) error{
 	"exchange": exchange, "truncate": truncate, "transfer": transfer, "full": full, "asleep": asleep,
-	"handles": handles, "composite": composite, "noalloc": noalloc,
+	"handles": handles, "composite": composite, "noalloc": noalloc, "held": held,
 	"turns": turns, "frozen": frozen, "bereaved": bereaved, "whole or not": wholeOrNot,
 }
 

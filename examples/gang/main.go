@@ -7,6 +7,7 @@
 //	weft run -n 4 ./examples/gang
 //	weft run -n 4 -transport udp ./examples/gang -slice 5ms
 //	weft sim -n 4 -loss 0.01 ./examples/gang -slice 200us
+//	gang -jobs 4              two jobs of 4 processes each take turns
 package main
 
 import (
@@ -19,15 +20,25 @@ import (
 	"time"
 
 	"weft"
+	"weft/job"
 	"weft/mpi"
 	"weft/pm"
 )
 
 func main() {
+	job.Main(programs)
+	jobs := flag.Int("jobs", 0, "let two jobs of so many processes take turns, rather than two programs of one job")
 	switches := flag.Int("switches", 200, "how often the programs change places before they end")
 	slice := flag.Duration("slice", 2*time.Millisecond, "how long a program runs")
 	buffer := flag.Int("buffer", 256<<10, "bytes of the send and of the receive buffer")
 	flag.Parse()
+	if *jobs > 0 {
+		if err := schedule(context.Background(), os.Stdout, *jobs, 10_000, *slice, ""); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	weft.Main(func(ctx context.Context, p *weft.Proc) error {
 		return run(ctx, p, os.Stdout, *switches, *slice, *buffer)
 	})
