@@ -30,7 +30,8 @@ type Cluster struct {
 	// "link SWITCH:PORT SWITCH:PORT" for each of its parts, and its first hosts are the
 	// ranks; "switch-tree:PORTS", "switch-fattree:PORTS", "switch-ring:PORTS" and
 	// "switch-random:PORTS:SEED" are generated for as many hosts as there are ranks, 4096
-	// at most.
+	// at most. Behind " by " may stand the map by which packets find their way, such as
+	// "file:net.links by file:found.links" of weftlab sim map; else that is the network.
 	Topology string
 
 	// Link is the bandwidth and delay of each link, and optionally how many bytes its queue

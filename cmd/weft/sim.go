@@ -33,7 +33,7 @@ func simCommand() *ffcli.Command {
 	fs.IntVar(&o.Ranks, "n", 4, "number of ranks")
 	fs.StringVar(&o.Topology, "topology", "crossbar", "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), "+
 		"fattree:ARITY, or, of a program that imports weft/lab/switches, a network of switches: file:PATH, "+
-		"switch-tree:PORTS and others; see weftlab sim map")
+		"switch-tree:PORTS and others, or NETWORK by MAP; see weftlab sim map")
 	fs.StringVar(&o.Link, "link", "10Gbps,1us", "bandwidth and delay of each link, and the bytes that may wait for it")
 	fs.IntVar(&o.PerHost, "per-host", 0, "ranks that share a host and its memory; 0: each has a machine to itself")
 	fs.IntVar(&o.MTU, "mtu", 1500, "longest packet in bytes")

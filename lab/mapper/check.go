@@ -34,7 +34,7 @@ func (m *Mapper) Check(found *Map) Verdict {
 	links := len(found.Net.Links)
 	c := &check{m: m, net: found.Net, home: found.Net.Hosts[found.Host].Link, alive: make([]bool, links),
 		tried: make([]bool, links)}
-	began := m.w.World.Now()
+	began := m.w.now()
 	sent := m.Stats.Sent()
 	c.round(func(link int) bool { return true })
 	first := c.lost
@@ -43,7 +43,7 @@ func (m *Mapper) Check(found *Map) Verdict {
 		c.round(func(link int) bool { return c.alive[link] })
 	}
 	v := Verdict{Lost: c.lost, Rounds: c.rounds, Scouts: m.Stats.Sent() - sent}
-	v.Took = m.w.World.Now().Sub(began)
+	v.Took = m.w.now() - began
 	for link, l := range found.Net.Links {
 		switch {
 		case l.Down || c.alive[link]:

@@ -16,9 +16,10 @@
 // A lost scout only shows by a timeout. The map is the network that the answers describe: switches in the order in
 // which they were found, with ports counted from the lowest that has a link.
 //
-// The scouts cross a simulated network in virtual time; the mapper sees only what comes back to its host. Nothing
-// else is on that network: scouts wait neither for each other nor for packets of programs, and are lost only where
-// the network has no path for them. There is one mapper, and hosts are not told their routes.
+// The scouts cross a simulated network in virtual time (Wiring), or one of network namespaces (Cables); the mapper
+// sees only what comes back to its host. Nothing else is on that network: scouts wait neither for each other nor for
+// packets of programs, and are lost only where the network has no path for them. There is one mapper, and hosts are not
+// told their routes.
 //
-// Tested in mapper_test.go, and by the scenarios in testdata.
+// Tested in mapper_test.go, job_test.go and cables_linux_test.go, and by the scenarios in testdata.
 package mapper

@@ -235,12 +235,13 @@ func (m *Mapper) build() (*Map, error) {
 	}
 	at := func(p place) fabric.End { return fabric.At(p.sw, int(p.turn)-lowest[p.sw]) }
 	result := &Map{Net: n}
-	for host, h := range m.w.Net.Hosts { // the order; a host says its name itself
+	names := m.w.hosts()
+	for host, name := range names { // the order; a host says its name itself
 		home, ok := m.homes[host]
 		if !ok {
 			continue
 		}
-		id, err := n.AddHost(h.Name)
+		id, err := n.AddHost(name)
 		if err != nil {
 			return nil, err
 		}
@@ -271,8 +272,9 @@ func (m *Mapper) build() (*Map, error) {
 
 // isPrefix reports whether the name of a host that was found begins with the prefix.
 func (m *Mapper) isPrefix(prefix string) bool {
+	names := m.w.hosts()
 	for host := range m.homes {
-		if strings.HasPrefix(m.w.Net.Hosts[host].Name, prefix) {
+		if strings.HasPrefix(names[host], prefix) {
 			return true
 		}
 	}

@@ -13,11 +13,8 @@ type Mapper struct {
 	Stats    Stats
 	Progress func(Stats) // is called now and then; may be nil
 
-	w       *Wiring
-	host    int
-	first   int   // the number of the first scout of a batch
-	replies []int // to the scouts of the batch
-	waiting int
+	w    carrier
+	host int
 
 	found []*found
 	homes map[int]place // of hosts
@@ -34,12 +31,8 @@ type Stats struct {
 // Sent returns the number of scouts sent.
 func (s Stats) Sent() int { return s.Asking + s.Returning + s.Comparing }
 
-// New returns a mapper at a host.
-func New(w *Wiring, host int) *Mapper {
-	m := &Mapper{w: w, host: host}
-	w.mappers[host] = m
-	return m
-}
+// New returns a mapper at a host, of a Wiring or of Cables.
+func New(w carrier, host int) *Mapper { return &Mapper{w: w, host: host} }
 
 // The outcome of a scout, if it is not a host.
 const (
@@ -81,47 +74,18 @@ func reverse(way []int8) []int8 {
 
 func join(way []int8, turns ...int8) []int8 { return append(slices.Clone(way), turns...) }
 
-// send sends probes one after another, and returns the outcome of each: the host that answered, itself, or silence.
-// It waits until no reply can arrive any more.
+// send sends probes one after another, and returns the outcome of each.
 func (m *Mapper) send(probes []probe) []int {
-	world := m.w.World
-	costs := m.w.Costs
-	m.first += len(m.replies)
-	m.replies = slices.Repeat([]int{silence}, len(probes))
-	m.waiting = len(probes)
-	longest := 0
-	leaves := world.Now()
-	for i, p := range probes {
-		s := &scout{kind: p.kind, id: m.first + i, turns: p.turns, back: p.back}
-		world.At(leaves, launch{m, s})
-		leaves = leaves.Add(costs.Send)
-		longest = max(longest, len(p.turns))
+	for _, p := range probes {
 		m.Stats.Longest = max(m.Stats.Longest, len(p.turns))
 	}
-	flight := costs.Wire.Takes(scoutBytes+longest) + time.Duration(longest+1)*costs.Wire.Delay
-	until := leaves.Add(2*flight + costs.Answer + costs.Grace)
-	for m.waiting > 0 && world.Step(until) {
+	replies := m.w.carry(m.host, probes)
+	for _, r := range replies {
+		if r != silence {
+			m.Stats.Came++
+		}
 	}
-	return m.replies
-}
-
-// A launch is the event that sends a scout.
-type launch struct {
-	m *Mapper
-	s *scout
-}
-
-func (l launch) Act() { l.m.w.send(l.s, l.m.host) }
-
-// heard records a reply. A reply that comes too late belongs to no batch.
-func (m *Mapper) heard(id, reply int) {
-	i := id - m.first
-	if i < 0 || i >= len(m.replies) || m.replies[i] != silence {
-		return
-	}
-	m.replies[i] = reply
-	m.Stats.Came++
-	m.waiting--
+	return replies
 }
 
 // A Map is a network as a mapper found it.
@@ -133,7 +97,7 @@ type Map struct {
 
 // Explore finds the network and checks what it found. If a link has failed in the meantime it begins again.
 func (m *Mapper) Explore() (*Map, error) {
-	began := m.w.World.Now()
+	began := m.w.now()
 	m.Stats = Stats{}
 	for range tries {
 		m.found = nil
@@ -150,7 +114,7 @@ func (m *Mapper) Explore() (*Map, error) {
 			continue // two answers that cannot both be true
 		}
 		if sound := m.Check(result); len(sound.Dead) == 0 {
-			result.Took = m.w.World.Now().Sub(began)
+			result.Took = m.w.now() - began
 			return result, nil
 		}
 	}

@@ -1,6 +1,7 @@
 package mapper
 
 import (
+	"slices"
 	"time"
 
 	"weft/internal/sim"
@@ -38,12 +39,63 @@ type Wiring struct {
 	Net   *fabric.Network
 	Costs Costs
 
-	mappers map[int]*Mapper // by host
+	first   int   // the number of the first scout of a batch
+	replies []int // to the scouts of the batch
+	waiting int
+	mapper  int // its host
 }
 
 // NewWiring returns a network in which nothing is on its way.
 func NewWiring(w *sim.World, n *fabric.Network, c Costs) *Wiring {
-	return &Wiring{World: w, Net: n, Costs: c.withDefaults(), mappers: map[int]*Mapper{}}
+	return &Wiring{World: w, Net: n, Costs: c.withDefaults()}
+}
+
+func (w *Wiring) now() time.Duration { return time.Duration(w.World.Now()) }
+
+func (w *Wiring) hosts() []string {
+	var names []string
+	for _, h := range w.Net.Hosts {
+		names = append(names, h.Name)
+	}
+	return names
+}
+
+// carry lets scouts fly until the latest moment at which one can be back.
+func (w *Wiring) carry(host int, probes []probe) []int {
+	w.mapper = host
+	w.first += len(w.replies)
+	w.replies = slices.Repeat([]int{silence}, len(probes))
+	w.waiting = len(probes)
+	longest := 0
+	leaves := w.World.Now()
+	for i, p := range probes {
+		w.World.At(leaves, launch{w, &scout{kind: p.kind, id: w.first + i, turns: p.turns, back: p.back}})
+		leaves = leaves.Add(w.Costs.Send)
+		longest = max(longest, len(p.turns))
+	}
+	flight := w.Costs.Wire.Takes(scoutBytes+longest) + time.Duration(longest+1)*w.Costs.Wire.Delay
+	until := leaves.Add(2*flight + w.Costs.Answer + w.Costs.Grace)
+	for w.waiting > 0 && w.World.Step(until) {
+	}
+	return w.replies
+}
+
+// A launch is the event that sends a scout.
+type launch struct {
+	w *Wiring
+	s *scout
+}
+
+func (l launch) Act() { l.w.send(l.s, l.w.mapper) }
+
+// heard records a reply. A reply that comes too late belongs to no batch.
+func (w *Wiring) heard(id, reply int) {
+	i := id - w.first
+	if i < 0 || i >= len(w.replies) || w.replies[i] != silence {
+		return
+	}
+	w.replies[i] = reply
+	w.waiting--
 }
 
 // A kind is what a scout is for.
@@ -105,16 +157,16 @@ func (s *scout) Act() {
 
 // arrive is what a host does with a scout.
 func (s *scout) arrive(host int) {
-	m := s.w.mappers[host]
+	mapper := host == s.w.mapper
 	switch {
-	case s.kind == asks && m == nil:
+	case s.kind == asks && !mapper:
 		answer := &scout{kind: answers, id: s.id, turns: s.back, name: host}
 		s.w.World.After(s.w.Costs.Answer, func() { s.w.send(answer, host) })
 	case s.kind == asks: // the mapper's own scout has found its host
-		m.heard(s.id, host)
-	case m != nil && s.kind == answers:
-		m.heard(s.id, s.name)
-	case m != nil:
-		m.heard(s.id, itself)
+		s.w.heard(s.id, host)
+	case mapper && s.kind == answers:
+		s.w.heard(s.id, s.name)
+	case mapper:
+		s.w.heard(s.id, itself)
 	}
 }

@@ -8,6 +8,7 @@ package switches
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"weft/failure"
 	"weft/internal/sim"
@@ -32,9 +33,15 @@ func New(name string, n *fabric.Network, r *updown.Routes, w sim.Wire) sim.Topol
 	return &switched{name, n, r, w, layout(n, r.Order)}
 }
 
-// open returns the network of switches that text describes, for n machines.
+// open returns the network of switches that text describes, for n machines. Behind " by " stands the map by which packets
+// find their way, if it is not the network itself.
 func open(text string, n int, w sim.Wire) (sim.Topology, error) {
-	net, err := fabric.Open(text, n)
+	wiring, by, mapped := strings.Cut(text, " by ")
+	net, err := fabric.Open(wiring, n)
+	known := net
+	if err == nil && mapped {
+		known, err = fabric.Open(by, n)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +49,13 @@ func open(text string, n int, w sim.Wire) (sim.Topology, error) {
 		takes := fmt.Sprintf("a network that has a host for each rank: it has %d, the job %d", len(net.Hosts), n)
 		return nil, &failure.OptionError{Option: "-topology", Value: text, Takes: takes}
 	}
-	home, _ := net.Home(0)
-	r := updown.Best(net, home.Switch)
+	home, _ := known.Home(0)
+	r := updown.Best(known, home.Switch)
+	if mapped {
+		if r, err = r.On(net); err != nil {
+			return nil, &failure.OptionError{Option: "-topology", Value: text, Err: err}
+		}
+	}
 	for host := range net.Hosts {
 		if _, ok := r.Between(0, host); !ok {
 			takes := fmt.Sprintf("a connected network: there is no path from %s to %s",

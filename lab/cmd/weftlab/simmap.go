@@ -46,7 +46,8 @@ EXAMPLES
   weftlab sim map -topology file:net.links -from n3   what host n3 finds
   weftlab sim map -topology file:net.links -fail a:6,n7   two links fail: at port 6 of a, and of n7
   weftlab sim map -n 200 -fail 3 -seed 5 -json        three links fail, as the seed decides
-  weftlab sim map -n 100 -o found.links               write down what was found`
+  weftlab sim map -n 100 -o found.links               write down what was found
+  weft sim -n 16 -topology "file:net.links by file:found.links" PROGRAM   a job that goes by it`
 
 type simMapFlags struct {
 	hosts                              int

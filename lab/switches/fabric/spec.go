@@ -7,7 +7,7 @@ import (
 )
 
 // Specs describes the networks that Open takes.
-const Specs = "file:PATH, " + Kinds
+const Specs = "file:PATH, " + Kinds + `; for jobs also NETWORK by MAP: packets take the routes of a map that was found`
 
 // Open returns the network that text describes: one read from a file of links, or one that is generated for so many
 // hosts.
