@@ -136,7 +136,7 @@ examples/mpi/matrix     . mpi
 examples/mpi/farm       . mpi
 examples/checkpoint     . mpi
 examples/pm             . pm
-examples/gang           . mpi pm
+examples/gang           . job mpi pm
 examples/vmmc           . vmmc
 examples/hashtable      . am
 examples/fm             . fm
@@ -157,7 +157,7 @@ examples/nas/bt         . examples/nas/cfd examples/nas/npb
 internal/cli
 internal/planted
 internal/weak
-extend                  . failure internal/driver internal/engine/msg internal/inside internal/waitgraph
+extend                  . failure internal/amt internal/driver internal/engine/msg internal/inside internal/waitgraph
 internal/inside         internal/amt internal/bootstrap internal/driver internal/engine/msg internal/sim/job internal/waitgraph
 internal/inbox          failure internal/amt internal/driver internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sharedmem internal/sys internal/timeline internal/transport
 `
@@ -168,7 +168,7 @@ var only = map[string][]string{
 	"golang.org/x/sys/cpu":  {"internal/checksum"},
 	"golang.org/x/sys/unix": {"internal/sys"},
 	// signals, exit statuses, limits
-	"syscall": {".", "cmd/weft", "fabric/internal/ofi", "internal/cli", "internal/control", "job", "examples/checkpoint", "internal/bootstrap/environment",
+	"syscall": {".", "cmd/weft", "fabric/internal/ofi", "internal/cli", "internal/control", "job", "examples/checkpoint", "examples/gang", "internal/bootstrap/environment",
 		"internal/counters/directory", "internal/agent", "internal/join", "internal/launch", "internal/process", "internal/sys", "stream",
 		"internal/transport/transporttest"},
 	"math/rand/v2": {"internal/handshake", "internal/transport/faulty", "internal/sim"},

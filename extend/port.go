@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"weft"
+	"weft/internal/amt"
 	"weft/internal/driver"
 	"weft/internal/engine/msg"
 	"weft/internal/inside"
@@ -65,6 +66,22 @@ func (x *Port) Note(b []byte) error {
 	c.Msg.Peer = x.in.Job.Rank
 	c.Msg.Buf = b
 	return x.in.Node.Message(context.Background(), x.in.Port, c)
+}
+
+// TracePosted and TraceCame tell the trace of this rank (WEFT_TRACE), if it keeps one, that a receive has been posted
+// and that a message has come, in a library that matches receives with messages by source and tag. Source is a rank, or
+// -1 for any.
+func (x *Port) TracePosted(source int, tag, mask uint64) {
+	if x.in.Trace != nil {
+		x.in.Trace.Note(amt.Event{What: amt.Posted, Peer: source, Tag: tag, Mask: mask})
+	}
+}
+
+// TraceCame: see TracePosted.
+func (x *Port) TraceCame(from int, tag uint64) {
+	if x.in.Trace != nil {
+		x.in.Trace.Note(amt.Event{What: amt.Came, Peer: from, Tag: tag})
+	}
 }
 
 // TryFlush returns nil if all messages that were sent on the port before are known to have been

@@ -32,6 +32,7 @@ type Comm struct {
 
 	// By the lock of the world.
 	q       *match.Queues[message, *receive]
+	number  int               // among those of this rank, in a trace
 	revoked error             // why it is over
 	learnt  bool              // this rank's program has been told that, or has said it
 	news    []*weft.PeerError // departures that no receive from any source has reported

@@ -90,6 +90,7 @@ func (w *world) deliver(a arrival) {
 		w.refuse(a.offer)
 		return
 	}
+	c.w.look.TraceCame(a.from, c.traceTag(a.head.key()))
 	if r, ok := c.q.Match(place, a.head.key()); ok {
 		r.meet(place, &a.message)
 		return

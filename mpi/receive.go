@@ -97,6 +97,7 @@ func (r *receive) post() {
 		r.end(err)
 		return
 	}
+	c.tracePosted(r.source, r.key, r.mask)
 	m, from, t, ok := c.q.Post(r.source, r.key, r.mask, r)
 	if ok {
 		r.meet(from, &m)

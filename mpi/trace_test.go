@@ -52,6 +52,24 @@ func TestTraceTellsPartners(t *testing.T) {
 			}
 			partners[row.To][head.Rank] += row.Messages
 		}
+		var sent, posted, came uint64
+		for range head.Events {
+			var e amt.Event
+			if err := d.Decode(&e); err != nil {
+				t.Fatal(err)
+			}
+			switch e.What {
+			case amt.Sent:
+				sent++
+			case amt.Posted:
+				posted++
+			case amt.Came:
+				came++
+			}
+		}
+		if sent < came || posted == 0 || posted != came {
+			t.Errorf("rank %d: %d messages sent, %d receives posted, %d messages came", head.Rank, sent, posted, came)
+		}
 	}
 	for rank, have := range partners {
 		want := map[int]uint64{(rank + 7) % 8: 1}

@@ -175,7 +175,8 @@ func (w *world) open(p *weft.Proc) {
 
 // register makes a communicator known. The lock is held.
 func (w *world) register(id uint64, g Group) *Comm {
-	c := &Comm{w: w, id: id, group: g, me: g.find(w.p.Rank()), q: match.NewQueues[message, *receive](g.n)}
+	c := &Comm{w: w, id: id, group: g, me: g.find(w.p.Rank()), q: match.NewQueues[message, *receive](g.n),
+		number: len(w.list)}
 	w.comms[id] = c
 	w.list = append(w.list, c)
 	return c

@@ -56,13 +56,38 @@ type Row struct {
 	Count
 }
 
-// A Part is what one rank of a job has sent.
+// An Event is what happened at a rank: it sent a message, a receive was posted there, or a message came that receives
+// are matched with. The last two are of package mpi.
+type Event struct {
+	What Happening `json:"what"`
+	Peer int       `json:"peer"`           // to which, or from which; -1: a receive from any rank
+	Tag  uint64    `json:"tag,omitempty"`  // of a receive or a message that came: what it is matched by, besides Peer
+	Mask uint64    `json:"mask,omitempty"` // of a receive: the bits of Tag that count
+	Kind Kind      `json:"kind"`           // of a message that was sent
+	Size int       `json:"size,omitempty"` // likewise, in bytes
+}
+
+// A Happening is what an Event tells of.
+type Happening string
+
+// The happenings.
+const (
+	Sent   Happening = "sent"
+	Posted Happening = "posted"
+	Came   Happening = "came"
+)
+
+// MaxEvents is how many events of a rank a trace keeps.
+const MaxEvents = 1 << 20
+
+// A Part is what one rank of a job has sent, and the first of its events in order.
 type Part struct {
-	Rank    int    `json:"rank"`
-	Size    int    `json:"size"`
-	Job     string `json:"job"` // equal for the parts of one job
-	Program string `json:"program"`
-	Rows    []Row  `json:"-"`
+	Rank    int     `json:"rank"`
+	Size    int     `json:"size"`
+	Job     string  `json:"job"` // equal for the parts of one job
+	Program string  `json:"program"`
+	Rows    []Row   `json:"-"`
+	Events  []Event `json:"-"`
 }
 
 // A Head is the first line of a part in a file of JSON lines,
@@ -74,11 +99,17 @@ type Part struct {
 //	{"to":1,"kind":"send","messages":450,"bytes":6300000,"largest":14000}
 //	{"to":32,"kind":"collective","messages":31,"bytes":248,"largest":8}
 //
+// Behind the rows come so many events as the head says:
+//
+//	{"what":"posted","peer":3,"tag":7,"mask":18446744073709551615,"kind":"send"}
+//	{"what":"sent","peer":1,"kind":"send","size":14000}
+//
 // Parts may follow each other in one file.
 type Head struct {
 	Trace int `json:"trace"` // TraceVersion
 	Part
-	Rows int `json:"rows"` // how many rows follow
+	Rows   int `json:"rows"`             // how many rows follow
+	Events int `json:"events,omitempty"` // and behind them, events
 }
 
 // TraceVersion is the version of the file of a trace.
@@ -91,10 +122,15 @@ const MaxRanks = 1 << 20
 func (p *Part) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	e := json.NewEncoder(out)
-	err := e.Encode(Head{TraceVersion, *p, len(p.Rows)})
+	err := e.Encode(Head{TraceVersion, *p, len(p.Rows), len(p.Events)})
 	for _, r := range p.Rows {
 		if err == nil {
 			err = e.Encode(r)
+		}
+	}
+	for _, v := range p.Events {
+		if err == nil {
+			err = e.Encode(v)
 		}
 	}
 	return errors.Join(err, out.Flush())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"weft/internal/sys"
@@ -16,7 +17,11 @@ type Tracer struct {
 
 	part Part
 	rows []atomic.Pointer[tracerRow] // by receiver; made when something is first sent to it
-	out  io.Writer
+	out  io.Writer                   // nil: events are not kept
+
+	mu     sync.Mutex
+	events []Event
+
 	file io.Closer // out, if it is the tracer's to close
 }
 
@@ -54,6 +59,7 @@ func (t *Tracer) Add(to int, kind Kind, n int) {
 		t.rows[to].CompareAndSwap(nil, new(tracerRow))
 		row = t.rows[to].Load()
 	}
+	t.Note(Event{What: Sent, Peer: to, Kind: kind, Size: n})
 	c := &row[kind]
 	c.messages.Add(1)
 	c.bytes.Add(uint64(n))
@@ -65,9 +71,24 @@ func (t *Tracer) Add(to int, kind Kind, n int) {
 	}
 }
 
+// Note keeps an event, if the trace keeps any.
+func (t *Tracer) Note(e Event) {
+	if t.out == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.events) < MaxEvents {
+		t.events = append(t.events, e)
+	}
+}
+
 // Part returns what was counted.
 func (t *Tracer) Part() Part {
 	part := t.part
+	t.mu.Lock()
+	part.Events = t.events
+	t.mu.Unlock()
 	for to := range t.rows {
 		row := t.rows[to].Load()
 		if row == nil {

@@ -32,7 +32,8 @@ func ReadParts(r io.Reader) ([]amt.Part, error) {
 	lines.Buffer(nil, maxLine)
 	var parts []amt.Part
 	n := 0
-	left := 0 // rows left of the last part
+	left := 0   // rows left of the last part
+	events := 0 // and events
 	for lines.Scan() {
 		n++
 		if left > 0 {
@@ -45,30 +46,40 @@ func ReadParts(r io.Reader) ([]amt.Part, error) {
 			left--
 			continue
 		}
-		p, rows, why := readHead(lines.Bytes())
+		if events > 0 {
+			p := &parts[len(parts)-1]
+			event, why := readEvent(lines.Bytes(), p.Size)
+			if why != "" {
+				return nil, &LineError{n, why}
+			}
+			p.Events = append(p.Events, event)
+			events--
+			continue
+		}
+		h, why := readHead(lines.Bytes())
 		if why != "" {
 			return nil, &LineError{n, why}
 		}
-		parts = append(parts, p)
-		left = rows
+		parts = append(parts, h.Part)
+		left = h.Rows
+		events = h.Events
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return nil, &LineError{n + 1, "it is too long"}
 	} else if err != nil {
 		return nil, err
 	}
-	if left > 0 {
-		return nil, &LineError{n + 1, fmt.Sprintf("it ends, where %d more rows belong", left)}
+	if left+events > 0 {
+		return nil, &LineError{n + 1, fmt.Sprintf("it ends, where %d more rows and events belong", left+events)}
 	}
 	return parts, nil
 }
 
 // readHead reads the first line of a part, or says why it is none. Files are not trusted: the size bounds what a
 // reader allocates.
-func readHead(line []byte) (p amt.Part, rows int, why string) {
-	var h amt.Head
+func readHead(line []byte) (h amt.Head, why string) {
 	if err := json.Unmarshal(line, &h); err != nil {
-		return p, 0, "it is no head of a part: " + err.Error()
+		return h, "it is no head of a part: " + err.Error()
 	}
 	switch {
 	case h.Trace != amt.TraceVersion:
@@ -79,8 +90,24 @@ func readHead(line []byte) (p amt.Part, rows int, why string) {
 		why = fmt.Sprintf("rank %d of %d", h.Rank, h.Size)
 	case h.Rows < 0 || h.Rows > h.Size*amt.Kinds:
 		why = fmt.Sprintf("%d rows: there can be %d", h.Rows, h.Size*amt.Kinds)
+	case h.Events < 0 || h.Events > amt.MaxEvents:
+		why = fmt.Sprintf("%d events: there can be %d", h.Events, amt.MaxEvents)
 	}
-	return h.Part, h.Rows, why
+	return h, why
+}
+
+// readEvent reads a line of the events of a part, or says why it is none.
+func readEvent(line []byte, size int) (e amt.Event, why string) {
+	if err := json.Unmarshal(line, &e); err != nil {
+		return e, "it is no event of a part: " + err.Error()
+	}
+	switch {
+	case e.What != amt.Sent && e.What != amt.Posted && e.What != amt.Came:
+		return e, fmt.Sprintf("%q is no event", e.What)
+	case e.Peer >= size || e.Peer < 0 && (e.Peer != -1 || e.What != amt.Posted):
+		return e, fmt.Sprintf("rank %d of %d", e.Peer, size)
+	}
+	return e, ""
 }
 
 // readRow reads another line of a part, or says why it is none.

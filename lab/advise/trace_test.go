@@ -27,7 +27,8 @@ func TestPartsAreReadAsWritten(t *testing.T) {
 	parts := []amt.Part{
 		{Rank: 0, Size: 3, Job: "1f", Program: "cg",
 			Rows: append(rows(amt.Send, count(7, 700, 100), 1, 2), rows(amt.Collective, count(3, 24, 8), 2)...)},
-		{Rank: 2, Size: 3, Job: "1f", Program: "cg"},
+		{Rank: 2, Size: 3, Job: "1f", Program: "cg", Events: []amt.Event{{What: amt.Posted, Peer: -1, Tag: 5, Mask: 1 << 63},
+			{What: amt.Sent, Peer: 1, Kind: amt.Push, Size: 80}, {What: amt.Came, Peer: 2, Tag: 5}}},
 	}
 	var b bytes.Buffer
 	for i := range parts {

@@ -51,6 +51,26 @@ func runNAS(ctx context.Context, s Spec) ([]Sample, error) {
 	return parseNAS(out.Bytes())
 }
 
+// TraceNAS runs a program of examples/nas as a job whose ranks write their traces into files of this name.
+func TraceNAS(ctx context.Context, name, class string, n int, file string) error {
+	program, err := buildNAS(ctx, name)
+	if err != nil {
+		return err
+	}
+	var out, report bytes.Buffer
+	result, err := launch.Run(ctx, launch.Job{
+		Program: program, Args: []string{"-class", class}, N: n, Env: []string{"WEFT_TRACE=" + file},
+		Stdout: &out, Stderr: os.Stderr, Report: &report,
+	}, nil)
+	if err == nil && result.Status != 0 {
+		err = fmt.Errorf("%s: %s", name, strings.TrimSpace(report.String()))
+	}
+	if err == nil {
+		_, err = parseNAS(out.Bytes())
+	}
+	return err
+}
+
 // parseNAS reads the rate from a program's report, and makes sure that its result was verified.
 func parseNAS(out []byte) ([]Sample, error) {
 	m := nasRate.FindSubmatch(out)

@@ -64,6 +64,10 @@ func TestTraceAdviseRun(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
+	replayed := labOK(t, "perf", "match", "-rounds", "1", "-trace", trace)
+	if strings.Count(replayed, "trace ") != 2 {
+		t.Error(replayed)
+	}
 	for _, with := range []string{table, "auto"} {
 		weftOK(t, "run", "-n", "4", "-amt", with, halo)
 	}

@@ -98,7 +98,7 @@ func perfTests() []perfTest {
 		},
 		{
 			name: "match", short: "searches by source and tag, with one queue and with many", help: perfMatchHelp,
-			run: measureMatch, flags: "rounds=5 seed=1 json",
+			run: measureMatch, flags: "n=16 rounds=5 seed=1 trace json",
 		},
 		{
 			name: "logp", short: "overhead, gap and latency of weft and the libraries on it", help: perfLogPHelp,

@@ -36,6 +36,7 @@ type perfSettings struct {
 	spec     perf.Spec
 	systems  []perf.System // those of peers
 	tcp, svg string
+	traces   []string
 	flows    int
 	seed     uint64
 	json     bool
@@ -83,6 +84,7 @@ func (s *perfSettings) flags() []perfFlag {
 		{"flows", "flows", &s.flows, "TCP connections", 1, 64},
 		{"for", "for", &p.For, "how long each measurement takes", 0, 0},
 		{"seed", "seed", &s.seed, "the first seed", 0, 0},
+		{"trace", "trace", &s.traces, "replay these traces of weft run -trace, with commas, and no NAS programs", 0, 0},
 		{"svg", "svg", &s.svg, "draw the figures into this file", 0, 0},
 		{"json", "json", &s.json, "print one JSON object a line", 0, 0},
 	}

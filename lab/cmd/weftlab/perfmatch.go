@@ -4,21 +4,26 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
+	"weft/lab/perf"
 	"weft/lab/perf/matching"
 )
 
 const perfMatchHelp = `Measures how long a rank searches for the message that fits a receive, and for the
 receive that fits a message, by source and tag (package match). It compares two ways
 to keep the messages and receives that wait: one queue for all senders, and one queue
-for each sender, which is what package match has. No messages are sent: what happens
-at each rank follows from a seed, and both ways are given the same.
+for each sender, which is what package match has. Both are given the same: patterns
+that follow from a seed, and what programs did, by the order of their traces.
 
   1000 unexpected   1000 messages from 63 senders wait when a rank asks for them, in
                     several orders
   1000 posted       1000 receives wait when the messages come
-  CG MG LU ...      the messages of the NAS programs among 64 ranks, class A
+  CG MG LU ...      the NAS programs, class S: they run with -n ranks, and with
+                    WEFT_TRACE; then the receives that were posted and the messages that
+                    came at each rank are replayed in their order
 
 The columns:
 
@@ -30,14 +35,51 @@ The columns:
 
 EXAMPLES
   weftlab perf match
-  weftlab perf match -rounds 11 -seed 5 -json`
+  weftlab perf match -rounds 11 -seed 5 -json
+  weftlab perf match -trace cg.trace       of weft run -n 64 -trace cg.trace ./cg -class A`
 
 func measureMatch(ctx context.Context, s *perfSettings) error {
-	results, err := matching.Measure(ctx, s.seed, s.spec.Rounds, progress())
+	recorded, err := recordedPrograms(ctx, s)
+	if err != nil {
+		return err
+	}
+	results, err := matching.Measure(ctx, recorded, s.seed, s.spec.Rounds, progress())
 	if err != nil {
 		return err
 	}
 	return report(s, results, matchTable, nil)
+}
+
+// recordedPrograms reads the traces that were asked for, or records those of the NAS programs that have partners, and
+// of IS, which has none.
+func recordedPrograms(ctx context.Context, s *perfSettings) (all []matching.Recorded, err error) {
+	for _, name := range s.traces {
+		t, err := readTrace([]string{name})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, matching.Recorded{Name: filepath.Base(name), Parts: t.Parts})
+	}
+	if len(s.traces) > 0 {
+		return all, nil
+	}
+	dir, err := os.MkdirTemp("", "weft-match-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	for _, name := range []string{"cg", "mg", "lu", "sp", "bt", "is"} {
+		file := filepath.Join(dir, name)
+		if err := perf.TraceNAS(ctx, name, "S", s.spec.N, file); err != nil {
+			return nil, err
+		}
+		t, err := readTrace([]string{file})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, matching.Recorded{Name: strings.ToUpper(name), Parts: t.Parts})
+	}
+	return all, nil
 }
 
 func matchTable(results []matching.Result) {

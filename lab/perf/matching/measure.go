@@ -36,20 +36,24 @@ type Cost struct {
 // A pattern makes traces of all ranks, or of one, from a seed.
 type pattern struct {
 	name   string
-	queue  string // the one that counts, or both
+	ranks  int
+	queue  string // the one that counts; empty: both
 	traces func(seed uint64) ([]trace, error)
 }
+
+// floodRanks is how many ranks a flood has.
+const floodRanks = 64
 
 // flood is what one rank is sent by 63 others: 1,000 messages, in any order but
 // that of each sender. They are asked for in an order of their own, when all have
 // come; or all receives are posted before.
 func flood(name, queue string, share, order func(rnd *rand.Rand, n int) []int, any bool) pattern {
-	return pattern{name, queue, func(seed uint64) ([]trace, error) {
+	return pattern{name, floodRanks, queue, func(seed uint64) ([]trace, error) {
 		const n = 1000
 		rnd := rand.New(rand.NewPCG(seed, n))
 		source := share(rnd, n)
 		tag := make([]uint64, n)
-		var sent [ranks]uint64
+		var sent [floodRanks]uint64
 		for i, s := range source {
 			tag[i] = sent[s]
 			sent[s]++
@@ -76,7 +80,7 @@ func flood(name, queue string, share, order func(rnd *rand.Rand, n int) []int, a
 func evenly(rnd *rand.Rand, n int) []int {
 	s := make([]int, n)
 	for i := range s {
-		s[i] = 1 + i%(ranks-1)
+		s[i] = 1 + i%(floodRanks-1)
 	}
 	rnd.Shuffle(n, func(a, b int) { s[a], s[b] = s[b], s[a] })
 	return s
@@ -111,9 +115,9 @@ func newestFirst(rnd *rand.Rand, n int) []int {
 	return order
 }
 
-// patterns returns the floods, which ask for one queue's worst and best, and the programs of NAS.
-func patterns() []pattern {
-	all := []pattern{
+// floods returns the patterns that ask for one queue's worst and best.
+func floods() []pattern {
+	return []pattern{
 		flood("1000 unexpected, random", "unexpected", evenly, shuffled, false),
 		flood("1000 unexpected, newest first", "unexpected", evenly, newestFirst, false),
 		flood("1000 unexpected, oldest first", "unexpected", evenly, asSent, false),
@@ -121,22 +125,22 @@ func patterns() []pattern {
 		flood("1000 unexpected, from any", "unexpected", evenly, shuffled, true),
 		flood("1000 posted, random", "posted", evenly, shuffled, false),
 	}
-	for _, p := range programs {
-		all = append(all, pattern{p.name, "", func(seed uint64) ([]trace, error) {
-			scripts := make([]script, ranks)
-			for me := range scripts {
-				scripts[me] = p.script(me)
-			}
-			return run(scripts, seed)
-		}})
-	}
-	return all
 }
 
-// Measure plays every pattern on one queue and on those of package match, in
-// turn, with another seed in each round.
-func Measure(ctx context.Context, seed uint64, rounds int, progress func(round int, what string)) ([]Result, error) {
-	return measure(ctx, patterns(), seed, rounds, progress)
+// Measure plays every pattern, and what recorded programs have done, on one queue and on those of package match, in
+// turn, a pattern with another seed in each round.
+func Measure(
+	ctx context.Context, recorded []Recorded, seed uint64, rounds int, progress func(round int, what string),
+) ([]Result, error) {
+	all := floods()
+	for _, r := range recorded {
+		p, err := r.pattern()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return measure(ctx, all, seed, rounds, progress)
 }
 
 // measure plays every pattern to both kinds of queues, with a seed of its own in each round.
@@ -155,11 +159,11 @@ func measure(
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p.name, err)
 			}
-			t.round(traces)
+			t.round(traces, p.ranks)
 		}
 		for _, queue := range []string{"unexpected", "posted"} {
 			if p.queue == "" || p.queue == queue {
-				results = append(results, t.result(p.name, queue, rounds))
+				results = append(results, t.result(p, queue, rounds))
 			}
 		}
 	}
@@ -174,7 +178,7 @@ type tally [2]struct {
 
 // round plays the traces of all ranks to both kinds of queues: once to count the entries that searches compare, and
 // then often enough, with the garbage collected, to time a message.
-func (t *tally) round(traces []trace) {
+func (t *tally) round(traces []trace, ranks int) {
 	messages := 0
 	var both [2][]queues
 	for _, tr := range traces {
@@ -186,9 +190,9 @@ func (t *tally) round(traces []trace) {
 			both[i] = append(both[i], q)
 		}
 	}
-	// The queues are empty, and have what entries they need.
+	// The queues have what entries they need, and are empty, but for receives that a program has given up.
 	runtime.GC()
-	times := 1 + 20000/messages
+	times := 1 + 20000/max(messages, 1)
 	for i, q := range both {
 		start := time.Now()
 		for range times {
@@ -196,7 +200,7 @@ func (t *tally) round(traces []trace) {
 				tr.play(q[rank], nil)
 			}
 		}
-		t[i].ns = append(t[i].ns, float64(time.Since(start).Nanoseconds())/float64(times*messages))
+		t[i].ns = append(t[i].ns, float64(time.Since(start).Nanoseconds())/float64(times*max(messages, 1)))
 	}
 }
 
@@ -210,8 +214,8 @@ func add(sum *match.QueueStats, s match.QueueStats) {
 }
 
 // result returns the counts of all rounds, and the median of their times.
-func (t *tally) result(name, queue string, rounds int) Result {
-	r := Result{Test: "match", Pattern: name, Ranks: ranks, Queue: queue}
+func (t *tally) result(p pattern, queue string, rounds int) Result {
+	r := Result{Test: "match", Pattern: p.name, Ranks: p.ranks, Queue: queue}
 	for i, c := range []*Cost{&r.One, &r.PerSender} {
 		s := t[i].Unexpected
 		if queue == "posted" {
