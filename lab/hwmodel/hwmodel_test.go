@@ -183,6 +183,10 @@ func TestResiduals(t *testing.T) {
 				if left := r.Paper - r.Model.V; math.Abs(left-0.1325) > 0.0011 {
 					t.Errorf("%s: %v is left", r.What, left)
 				}
+			case "VMMC, long messages":
+				if r.Text != "> 100 MB/s" {
+					t.Errorf("%s: %q, where the paper has a bound", r.What, r.Text)
+				}
 			}
 			if left := r.Residual(); (left == "–") != (r.Paper == 0) || strings.HasPrefix(left, ">") != (r.Text == "> 100 MB/s") {
 				t.Errorf("%s: %q is left of %v", r.What, left, r.Paper)
