@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"weft/lab/switches/fabric"
 	"weft/internal/sys"
 	"weft/lab/netlab"
+	"weft/lab/switches/fabric"
 )
 
 // Cables are a network of switches on one machine: each host and each switch is a network namespace, and each link a

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"weft/lab/switches/fabric"
 	"weft/lab/netlab/netlabtest"
+	"weft/lab/switches/fabric"
 )
 
 // paperCluster is the network of [Konishi97]: 16 hosts at 4 switches, each linked with each other.

@@ -11,7 +11,7 @@ import (
 
 // Bit, as N, makes an operation one on the bit of a condition: Broadcast sets it, Signal clears it, and Enter waits
 // only while it is clear. ([Hayakawa98] §3.2)
-const Bit = 1
+const Bit = 1 << 32
 
 // A cond is a condition at a rank that uses it (PROTOCOL §9.4). To wait takes two
 // operations: Enter puts the rank on the home's list of waiters, and Await waits until it is

@@ -56,6 +56,10 @@ func TestSimPaper(t *testing.T) {
 	if b, err := os.ReadFile(svg); err != nil || status != 0 || strings.Count(string(b), "hardware interrupt: 5.90") != 2 {
 		t.Errorf("status %d, %v: %s", status, err, stderr)
 	}
+	_, stderr, status = weftlab(t, "sim", "paper", "-table", "rhinet", "-svg", svg) // which has no paths, and no charts
+	if b, err := os.ReadFile(svg); err != nil || status != 0 || !strings.Contains(string(b), "barrier of 64: 100.08") {
+		t.Errorf("status %d, %v: %s", status, err, stderr)
+	}
 }
 
 // TestSimMap finds a network, writes it down, lets links of it fail, and runs a program

@@ -138,7 +138,8 @@ func inputs(f hwmodel.Figure) []string {
 	return names
 }
 
-// drawPaths draws a bar for each path of a table, cut into its parts, where the paper has no times by length.
+// drawPaths draws a bar for each path of a table, cut into its parts, where the paper has no times by length; and a bar
+// for each time of a table that has no paths.
 func drawPaths(file string, t hwmodel.Table) error {
 	var ways []breakdown.Way
 	for _, p := range t.Paths {
@@ -149,6 +150,12 @@ func drawPaths(file string, t hwmodel.Table) error {
 			w.Sum += us
 		}
 		ways = append(ways, w)
+	}
+	for _, r := range t.Results {
+		if len(t.Paths) == 0 && r.Unit == "us" {
+			parts := []breakdown.Part{{Name: r.What, US: r.Model.V}}
+			ways = append(ways, breakdown.Way{Name: r.What, Measured: r.Paper, Parts: parts, Sum: r.Model.V})
+		}
 	}
 	var svg bytes.Buffer
 	if err := breakdown.WriteSVG(&svg, t.Title, ways); err != nil {
