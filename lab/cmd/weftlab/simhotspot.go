@@ -24,7 +24,7 @@ reason for the distributed queue lock and for the tree.
 
 EXAMPLES
   weftlab sim hotspot
-  weftlab sim hotspot -n 64,256,1024,4096 -svg hotspot.svg    takes some minutes`
+  weftlab sim hotspot -n 64,256,1024,4096 -svg hotspot.svg    4096 take two minutes`
 
 func simHotspotCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weftlab sim hotspot", flag.ContinueOnError)
