@@ -63,7 +63,8 @@ func TestLongPath(t *testing.T) {
 	} {
 		count := c.mib << 20 / c.size
 		var half, whole time.Duration // when rank 0 had so much
-		s, err := Simulate(within(t), Cluster{Ranks: 2, Link: c.link, Loss: c.loss}, func(ctx context.Context, p *Proc) error {
+		cluster := Cluster{Ranks: 2, Link: c.link, Loss: c.loss}
+		s, err := Simulate(within(t), cluster, func(ctx context.Context, p *Proc) error {
 			return exchange(ctx, p, c.size, count, func(i int) {
 				switch {
 				case p.Rank() != 0:

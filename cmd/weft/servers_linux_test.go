@@ -13,8 +13,8 @@ import (
 	"weft/stream"
 )
 
-// TestServers: weft ps and weft top show a process that listens for streams, and its connections with the process at the
-// other end.
+// TestServers: weft ps and weft top show a process that listens for streams, and its connections with the process at
+// the other end.
 func TestServers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := stream.Listen(t.Context(), path)

@@ -13,8 +13,8 @@ import (
 // A Host stands in for the machine, its clock and its scheduler where there are
 // none: in the simulator, where the processes of a whole job share one thread
 // and virtual time. The node has no service then; the host calls Tick when
-// something has arrived for it, when its alarm rings and when there is room for packets again. Of the goroutines that use
-// the node one runs at a time, until it sleeps or enters a call.
+// something has arrived for it, when its alarm rings and when there is room for packets again. Of the goroutines
+// that use the node one runs at a time, until it sleeps or enters a call.
 type Host interface {
 	// Now returns the time.
 	Now() monotime.Time

@@ -1,5 +1,5 @@
-// Package switches adds networks of switches, in the manner of Myrinet, to the topologies of weft.Simulate and weft sim:
-// "file:PATH", a file of links, and generated ones, such as "switch-random:8". A program that imports it can be
+// Package switches adds networks of switches, in the manner of Myrinet, to the topologies of weft.Simulate and weft
+// sim: "file:PATH", a file of links, and generated ones, such as "switch-random:8". A program that imports it can be
 // simulated on them. Package fabric describes such a network, and updown finds the routes through it.
 //
 // Tested in this directory, in fabric and updown, and by the mapper (lab/mapper).

@@ -85,7 +85,8 @@ func TestDelay(t *testing.T) {
 			tr.Send([]transport.Out{{Peer: 1, Header: fmt.Appendf(nil, "%03d", i), Payload: []byte("x")}})
 			time.Sleep(10 * time.Microsecond)
 			if tr.Poll(nil); len(below.sent) != max(i-98, 0) {
-				t.Fatalf("%d packets have left %v after the first was sent", len(below.sent), time.Duration(i+1)*10*time.Microsecond)
+				after := time.Duration(i+1) * 10 * time.Microsecond
+				t.Fatalf("%d packets have left %v after the first was sent", len(below.sent), after)
 			}
 		}
 		before := rung
