@@ -211,6 +211,9 @@ func (c *Conn) look() {
 
 // bare returns the error inside one of package net, which Conn's methods wrap anew.
 func bare(err error) error {
+	if err == nil {
+		return nil // op would be allocated
+	}
 	var op *net.OpError
 	if errors.As(err, &op) {
 		return op.Err
