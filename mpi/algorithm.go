@@ -53,6 +53,18 @@ func init() {
 	}
 }
 
+// Algorithms returns the names of the algorithms of each operation, as a tuning table has them (WEFT_MPI_TUNING).
+func Algorithms() map[Operation][]string {
+	all := map[Operation][]string{}
+	for op, list := range algorithms {
+		for _, a := range list {
+			all[Operation(op)] = append(all[Operation(op)], a.name)
+		}
+	}
+	delete(all, OpSplit) // as AllGather
+	return all
+}
+
 // divisible reports whether each member can have a part of the elements.
 func divisible(k *call) bool { return k.head.length >= uint64(k.c.group.n) }
 
@@ -67,7 +79,7 @@ func (k *call) algorithm() *algorithm {
 	}
 	n := k.c.group.n
 	bytes := int(k.head.length) * int(k.head.size)
-	if k.op == OpAllToAll {
+	if k.op == OpAllToAll || k.op == OpReduceScatter {
 		bytes /= n
 	}
 	for i := range k.c.w.rules[k.op] {
@@ -80,7 +92,7 @@ func (k *call) algorithm() *algorithm {
 }
 
 // A rule is a line of the tuning table: which algorithm an operation takes among up to so many members with up to so
-// many bytes. The bytes are those of the slice that a member gives; of AllToAll those for one member.
+// many bytes. The bytes are those of the slice that a member gives; of AllToAll and ReduceScatter those for one member.
 type rule struct{ members, bytes, algorithm int }
 
 type rules [operations][]rule

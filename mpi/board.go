@@ -41,43 +41,45 @@ func (s *board) place(member, members int) []byte {
 }
 
 // board makes the board when it is time. All members come there in the same operation.
-func (k *call) board(ctx context.Context) error {
+func (k *call) board() error {
 	c := k.c
 	n := c.group.n
-	if c.board != nil || c.plain >= boardAfter || !c.w.oneHost || n == 1 || n > mostOnBoard || k.begun {
+	if k.begun || k.op == OpSplit || c.plain >= boardAfter || !c.w.oneHost || n == 1 || n > mostOnBoard {
 		return nil
 	}
 	if c.plain++; c.plain < boardAfter {
 		return nil
 	}
-	return c.makeBoard(ctx, k)
+	return k.makeBoard()
 }
 
 // onBoard reports whether an operation can be carried out on the board.
 func onBoard(k *call) bool {
-	return k.c.board != nil && !k.begun && !k.varied && k.src.each == nil && int(k.head.size) <= roomOnBoard/k.c.group.n
+	return !k.begun && k.c.board != nil && !k.varied && k.src.each == nil && int(k.head.size) <= roomOnBoard/k.c.group.n
 }
 
 // makeBoard makes the board if all members can reach it.
-func (c *Comm) makeBoard(ctx context.Context, k *call) error {
+func (k *call) makeBoard() error {
+	c := k.c
+	p := c.w.p
 	s := &board{}
 	name := fmt.Sprintf("mpi/board/%d", c.id)
-	p := c.w.p
 	var failed error
 	if c.me == 0 {
-		s.region, failed = p.OpenRegion(ctx, name, 2*c.group.n*placeOnBoard, nil)
+		s.region, failed = p.OpenRegion(k.bound, name, 2*c.group.n*placeOnBoard, nil)
 	}
-	if ok, err := k.all(ctx, failed == nil); !ok || err != nil {
-		return errors.Join(err, s.close())
+	ok, err := k.all(failed == nil)
+	if ok && err == nil {
+		if s.remote, failed = p.AttachRegion(k.bound, c.group.at(0), name); failed == nil {
+			s.memory = s.remote.Bytes()
+		}
+		s.barrier = p.Barrier(name, &weft.BarrierConfig{Algorithm: weft.BarrierShared, Members: c.group.Ranks()})
+		ok, err = k.all(s.memory != nil)
 	}
-	if s.remote, failed = p.AttachRegion(ctx, c.group.at(0), name); failed == nil {
-		s.memory = s.remote.Bytes()
+	if ok && err == nil {
+		ok, err = k.all(s.barrier.Wait(k.bound) == nil)
 	}
-	s.barrier = p.Barrier(name, &weft.BarrierConfig{Algorithm: weft.BarrierShared, Members: c.group.Ranks()})
-	if ok, err := k.all(ctx, s.memory != nil); !ok || err != nil {
-		return errors.Join(err, s.close())
-	}
-	if ok, err := k.all(ctx, s.barrier.Wait(ctx) == nil); !ok || err != nil {
+	if !ok || err != nil {
 		return errors.Join(err, s.close())
 	}
 	c.w.mu.Lock()
@@ -87,13 +89,13 @@ func (c *Comm) makeBoard(ctx context.Context, k *call) error {
 }
 
 // all reports, at all members, whether all of them say yes.
-func (k *call) all(ctx context.Context, yes bool) (bool, error) {
+func (k *call) all(yes bool) (bool, error) {
 	no := []int64{0}
 	if !yes {
 		no[0] = 1
 	}
 	sum := call{params: params{src: parts{all: Of(no)}, combine: typed[int64](Sum[int64])}, c: k.c, head: k.head}
-	err := sum.allReduceDoubling(ctx)
+	err := sum.allReduceDoubling(k.bound)
 	return no[0] == 0, err
 }
 
@@ -115,7 +117,7 @@ func (k *call) meet() error {
 	mine := s.place(k.c.me, n)
 	k.head.put(mine)
 	if err := s.barrier.Wait(k.bound); err != nil {
-		return k.c.sent(err)
+		return k.c.unmet(err)
 	}
 	for i := range n {
 		theirs := s.place(i, n)
@@ -126,6 +128,19 @@ func (k *call) meet() error {
 		}
 	}
 	return nil
+}
+
+// unmet returns why members could not meet: if the communicator is over, why that is so.
+func (c *Comm) unmet(err error) error {
+	if left(err) {
+		c.w.catchUp()
+	}
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	if c.revoked != nil {
+		return c.reason()
+	}
+	return err
 }
 
 // on returns the elements in a member's place.
@@ -153,8 +168,8 @@ func (k *call) turns(
 	return nil
 }
 
-// drive has a goroutine take messages until end is called: members that meet on the board take none, and receives that
-// have been started are to go on.
+// drive has a goroutine take messages until end is called: members that meet on the board take none, nor do those that
+// wait for a long message to be received, and receives that have been started are to go on.
 func (w *world) drive() (end context.CancelFunc) {
 	ctx, end := context.WithCancel(context.Background())
 	w.p.Go(func() {

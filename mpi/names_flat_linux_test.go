@@ -24,6 +24,9 @@ func TestCommunicatorsAreFlat(t *testing.T) {
 	ended := make(chan error)
 	go func() {
 		ended <- weft.Local(t.Context(), n, func(ctx context.Context, p *weft.Proc) error {
+			if err := errors.Join(World(p).Barrier(ctx), World(p).Barrier(ctx)); err != nil { // World has its board
+				return err
+			}
 			for turn := range turns[p.Rank()] {
 				var err error
 				for i := turn[0]; i < turn[1] && err == nil; i++ {

@@ -146,7 +146,7 @@ func (p *parts) partOf(member, members int) Buffer {
 
 // carryOut carries the operation out, by the algorithm that the table chooses.
 func (k *call) carryOut(ctx context.Context) error {
-	if err := k.board(ctx); err != nil {
+	if err := k.board(); err != nil {
 		return err
 	}
 	err := k.algorithm().run(k, ctx)

@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -79,6 +80,65 @@ func TestProgress(t *testing.T) {
 				return err
 			}
 			if err := WaitAll(ctx, qs...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// TestOverlap: collective operations of communicators that overlap, called and begun in an order that the members have
+// in common, as MPI asks; what is begun is waited for in any order.
+func TestOverlap(t *testing.T) {
+	everywhere(t, func(ctx context.Context, c *Comm) error {
+		n := c.Size()
+		comms := []*Comm{c}
+		for _, color := range []int{c.Rank() / 2, c.Rank() % 2, (c.Rank() + 1) / 2 % max(n/2, 1)} {
+			d, err := c.Split(ctx, color, -c.Rank())
+			if err != nil {
+				return err
+			}
+			comms = append(comms, d)
+		}
+		common := rand.New(rand.NewPCG(uint64(n), 1))
+		own := rand.New(rand.NewPCG(uint64(n), uint64(c.Rank())+2))
+		type begun struct {
+			q    *Request
+			sum  []int64
+			want int64
+		}
+		var all []begun
+		for i := range 40 {
+			d := comms[common.IntN(len(comms))]
+			length := []int{1, 5000}[common.IntN(2)]
+			sum := slices.Repeat([]int64{int64(i)}, length)
+			want := int64(i * d.Size())
+			if common.IntN(2) == 0 {
+				if err := AllReduce(ctx, d, sum, Sum); err != nil || sum[length-1] != want {
+					return fmt.Errorf("operation %d: %d, not %d: %w", i, sum[length-1], want, err)
+				}
+				continue
+			}
+			q, err := StartAllReduce(d, sum, Sum)
+			if err != nil {
+				return err
+			}
+			all = append(all, begun{q, sum, want})
+			if own.IntN(3) == 0 {
+				at := own.IntN(len(all))
+				if _, err := all[at].q.Wait(ctx); err != nil {
+					return err
+				}
+			}
+		}
+		own.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		for _, b := range all {
+			if _, err := b.q.Wait(ctx); err != nil || b.sum[len(b.sum)-1] != b.want {
+				return fmt.Errorf("begun: %d, not %d: %w", b.sum[len(b.sum)-1], b.want, err)
+			}
+		}
+		for _, d := range comms[1:] {
+			if err := d.Free(ctx); err != nil {
 				return err
 			}
 		}

@@ -113,6 +113,9 @@ func (s *sending) wait(ctx context.Context, c *Comm) (err error) {
 	c.w.mu.Lock()
 	b := c.bind(ctx)
 	c.w.mu.Unlock()
+	if !s.done() && c.w.loose.Load() > 0 {
+		defer c.w.drive()() // its receiver may wait for what a receive of this rank is to take
+	}
 	for i, op := range s.ops {
 		if op == nil {
 			continue
@@ -221,17 +224,7 @@ func (s *sending) cancel() {
 }
 
 // sent returns the error of a send that could not be begun.
-func (c *Comm) sent(err error) error {
-	if left(err) {
-		c.w.catchUp()
-	}
-	c.w.mu.Lock()
-	defer c.w.mu.Unlock()
-	if c.revoked != nil {
-		return c.reason()
-	}
-	return failure.Waited(err, "send in "+c.String(), "")
-}
+func (c *Comm) sent(err error) error { return failure.Waited(c.unmet(err), "send in "+c.String(), "") }
 
 // Rsend is Send for a receive that has been posted (MPI_Rsend). Nothing is gained by knowing that.
 func (c *Comm) Rsend(ctx context.Context, b Buffer, to, tag int) error {
