@@ -20,17 +20,18 @@ type note struct {
 
 // Kinds of notes from a rank.
 const (
-	noteHello = "hello" // N is the process
-	noteBeat  = "beat"  // N counts what its goroutines have got done
-	noteMeet  = "meet"  // it has come to the place Text of a scene of Ranks
-	noteFound = "found" // a check has failed
-	noteError = "error" // an operation has failed; Ranks are the ranks that caused it, if known
-	noteDone  = "done"  // with round N
-	noteState = "state" // what its goroutines do, as asked for
-	noteTimes = "times" // of the phases of a barrier
-	noteWords = "words" // Text is what was done to the words of scene N by atomic operations, as JSON
-	noteBye   = "bye"   // it leaves
-	noteLost  = "lost"  // made by the stage: the connection has ended
+	noteHello   = "hello"   // N is the process
+	noteBeat    = "beat"    // N counts what its goroutines have got done
+	noteMeet    = "meet"    // it has come to the place Text of a scene of Ranks
+	noteFound   = "found"   // a check has failed
+	noteError   = "error"   // an operation has failed; Ranks are the ranks that caused it, if known
+	noteDone    = "done"    // with round N
+	noteState   = "state"   // what its goroutines do, as asked for
+	noteTimes   = "times"   // of the phases of a barrier
+	noteWords   = "words"   // Text is what was done to the words of scene N by atomic operations, as JSON
+	noteMatches = "matches" // Text is what a member of scene N has sent and received, as JSON
+	noteBye     = "bye"     // it leaves
+	noteLost    = "lost"    // made by the stage: the connection has ended
 )
 
 // Kinds of notes to a rank.

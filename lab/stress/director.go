@@ -24,9 +24,10 @@ type director struct {
 	meets     map[string]meeting // by place
 	met       map[string]bool    // places at which all ranks have arrived
 	clocks    map[string]*clocking
-	countings map[uint64]*counting // by the number of the scene
-	moved     time.Duration        // when a rank last made progress
-	broken    []string             // findings
+	countings map[uint64]*counting  // by the number of the scene
+	histories map[uint64][]*history // likewise
+	moved     time.Duration         // when a rank last made progress
+	broken    []string              // findings
 	states    string
 }
 
@@ -65,7 +66,7 @@ type player struct {
 // newDirector returns the director of a job whose ranks have not come yet.
 func newDirector(plan Plan, s stage, verbose bool) *director {
 	d := &director{plan: plan, stage: s, verbose: verbose, round: -1, meets: map[string]meeting{}, met: map[string]bool{},
-		clocks: map[string]*clocking{}, countings: map[uint64]*counting{}}
+		clocks: map[string]*clocking{}, countings: map[uint64]*counting{}, histories: map[uint64][]*history{}}
 	for range plan.N {
 		d.ranks = append(d.ranks, &player{done: -1})
 	}

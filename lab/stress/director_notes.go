@@ -48,6 +48,8 @@ func (d *director) hear(n note) {
 		}
 	case noteWords:
 		d.words(n)
+	case noteMatches:
+		d.matches(n)
 	case noteDone:
 		p.done = int(n.N)
 		d.goOn()

@@ -41,6 +41,9 @@ var kinds = []struct {
 	{"survive", 2, survive},
 	{"mailbox", 3, mailbox},
 	{"match", 2, matching},
+	{"rules", 2, rules},
+	{"window", 2, window},
+	{"file", 1, file},
 	{"sundry", 1, sundry},
 	{"atomics", 2, atomics},
 }
