@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -28,14 +30,23 @@ own mpicc.
                            percent, that is hidden behind computing for as long
   Put … PutFence           one-sided: rank 0 at rank 1, with a flush; all, with a fence
   RandomAccess             one update, of 1024 under way
+  PTRANS, SUMMA            a matrix transposed and added to; two matrices multiplied by
+                           panels, which is the shape of HPL
+  FileWrite, FileRead      all members at once, each every n-th block of 4 KiB of a file
 
 The columns are microseconds for one operation, at the slowest rank. The ratio is weft's
-divided by that of the faster peer: less than 1 means that weft is faster.
+divided by that of the faster peer: less than 1 means that weft is faster. Rate is how
+many operations on numbers, or bytes, weft's members get done together, in 10⁹/s.
+
+With -tune it measures the algorithms of package mpi in place of all that, and prints a
+tuning table: a file for WEFT_MPI_TUNING, which all ranks of a job must have alike.
 
 EXAMPLES
   weftlab mpi
   weftlab mpi -n 4 -only 'all(reduce|toall)' -size 8,65536,1048576
-  weftlab mpi -transport tcp -vs openmpi -json`
+  weftlab mpi -transport tcp -vs openmpi -json
+  weftlab mpi -svg mpi.svg
+  weftlab mpi -n 4 -tune -size 8,512,8192,65536,1048576 >tuning.txt`
 
 func mpiCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weftlab mpi", flag.ContinueOnError)
@@ -48,6 +59,8 @@ func mpiCommand() *ffcli.Command {
 	only := fs.String("only", "", "measure the benchmarks whose names this regular expression matches")
 	vs := fs.String("vs", "openmpi,mpich", "peers, with commas; empty for none")
 	asJSON := fs.Bool("json", false, "print JSON")
+	svg := fs.String("svg", "", "draw charts of all benchmarks with a length into this file")
+	tune := fs.Bool("tune", false, "print a tuning table")
 	return &ffcli.Command{
 		Name: "mpi", ShortUsage: "weftlab mpi [FLAGS]", ShortHelp: "package mpi beside Open MPI and MPICH",
 		LongHelp: mpiHelp, FlagSet: fs,
@@ -72,10 +85,21 @@ func mpiCommand() *ffcli.Command {
 			if *vs != "" {
 				cfg.Peers = strings.Split(*vs, ",")
 			}
+			if *tune {
+				table, err := mpisuite.Tune(ctx, &cfg, progress())
+				progressEnds()
+				fmt.Print(table)
+				return err
+			}
 			results, err := mpisuite.Measure(ctx, &cfg, progress())
 			progressEnds()
 			if err != nil {
 				return err
+			}
+			if *svg != "" {
+				if err := saveCharts(*svg, mpiCharts(results)); err != nil {
+					return err
+				}
 			}
 			if *asJSON {
 				return json.NewEncoder(os.Stdout).Encode(results)
@@ -85,11 +109,27 @@ func mpiCommand() *ffcli.Command {
 	}
 }
 
+// mpiCharts returns a chart for each benchmark whose operations have a length.
+func mpiCharts(results []mpisuite.Result) (charts []*chart) {
+	for _, r := range results {
+		if r.Size == 0 {
+			continue
+		}
+		if len(charts) == 0 || charts[len(charts)-1].title != r.Bench {
+			charts = append(charts, &chart{title: r.Bench, x: bytesAxis, y: "time of one operation in µs"})
+		}
+		for _, system := range slices.Sorted(maps.Keys(r.Micros)) {
+			charts[len(charts)-1].add(system, float64(r.Size), r.Micros[system])
+		}
+	}
+	return charts
+}
+
 // mpiTable prints results as a table.
 func mpiTable(cfg *mpisuite.Config, results []mpisuite.Result) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	systems := append([]string{"weft"}, cfg.Peers...)
-	fmt.Fprintf(w, "benchmark\tbytes\t%s\tratio\thidden\t\n", strings.Join(systems, "\t"))
+	fmt.Fprintf(w, "benchmark\tbytes\t%s\tratio\thidden\trate\t\n", strings.Join(systems, "\t"))
 	for _, r := range results {
 		fmt.Fprintf(w, "%s\t%d\t", r.Bench, r.Size)
 		for _, system := range systems {
@@ -103,6 +143,10 @@ func mpiTable(cfg *mpisuite.Config, results []mpisuite.Result) error {
 			if r.Hidden != nil {
 				fmt.Fprintf(w, "%.0f", r.Hidden[system])
 			}
+		}
+		fmt.Fprint(w, "\t")
+		if r.Work > 0 {
+			fmt.Fprintf(w, "%.2f", r.Work/r.Micros["weft"]/1e3)
 		}
 		fmt.Fprint(w, "\t\n")
 	}

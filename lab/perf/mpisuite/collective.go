@@ -51,10 +51,10 @@ func operations() []collective {
 // begins.
 func collectives() (all []bench) {
 	for _, o := range operations() {
-		all = append(all, bench{o.name, 0, o.sized, 1, func(e *env) func() { return func() { mpi.Check(o.call(e)) } }})
+		all = append(all, bench{name: o.name, sized: o.sized, many: 1, make: func(e *env) func() { return func() { mpi.Check(o.call(e)) } }})
 	}
 	for _, o := range operations() {
-		all = append(all, bench{"I" + o.name, 0, o.sized, 1, func(e *env) func() {
+		all = append(all, bench{name: "I" + o.name, sized: o.sized, many: 1, make: func(e *env) func() {
 			return func() { e.last = mpi.Must(o.start(e)) }
 		}})
 	}

@@ -23,27 +23,27 @@ func oneSided() []bench {
 		}
 	}
 	return []bench{
-		{"Put", 2, true, 1, at1(func(e *env) error { return e.w.Put(e.ctx, e.sum, 1, 0) })},
-		{"Get", 2, true, 1, at1(func(e *env) error { return e.w.Get(e.ctx, e.sum, 1, 0) })},
-		{"Accumulate", 2, true, 1, at1(func(e *env) error { return e.w.Accumulate(e.ctx, e.sum, 1, 0, mpi.UpdateSum) })},
-		{"Get_accumulate", 2, true, 1, at1(func(e *env) error {
+		{name: "Put", ranks: 2, sized: true, many: 1, make: at1(func(e *env) error { return e.w.Put(e.ctx, e.sum, 1, 0) })},
+		{name: "Get", ranks: 2, sized: true, many: 1, make: at1(func(e *env) error { return e.w.Get(e.ctx, e.sum, 1, 0) })},
+		{name: "Accumulate", ranks: 2, sized: true, many: 1, make: at1(func(e *env) error { return e.w.Accumulate(e.ctx, e.sum, 1, 0, mpi.UpdateSum) })},
+		{name: "Get_accumulate", ranks: 2, sized: true, many: 1, make: at1(func(e *env) error {
 			return e.w.GetAccumulate(e.ctx, e.sum, e.sums[:len(e.sum)], 1, 0, mpi.UpdateSum)
 		})},
-		{"Fetch_and_op", 2, false, 1, at1(func(e *env) error {
+		{name: "Fetch_and_op", ranks: 2, sized: false, many: 1, make: at1(func(e *env) error {
 			_, err := e.w.FetchOp(e.ctx, 1, 1, 0, mpi.UpdateSum)
 			return err
 		})},
-		{"Compare_and_swap", 2, false, 1, at1(func(e *env) error {
+		{name: "Compare_and_swap", ranks: 2, sized: false, many: 1, make: at1(func(e *env) error {
 			_, err := e.w.CompareSwap(e.ctx, 0, 1, 1, 0)
 			return err
 		})},
-		{"PutFence", 0, true, 1, func(e *env) func() {
+		{name: "PutFence", ranks: 0, sized: true, many: 1, make: func(e *env) func() {
 			return func() {
 				mpi.Check(e.w.Put(e.ctx, e.sum, (e.me+1)%e.n, 0))
 				mpi.Check(e.w.Fence(e.ctx))
 			}
 		}},
-		{"RandomAccess", 0, false, updates, randomAccess},
+		{name: "RandomAccess", ranks: 0, sized: false, many: updates, make: randomAccess},
 	}
 }
 

@@ -21,7 +21,8 @@ const envTask = "WEFT_MPI_SUITE"
 type task struct {
 	Names []string
 	Sizes []int
-	Count int // repetitions of messages of up to 8 KiB; of longer ones fewer
+	Count int    // repetitions of messages of up to 8 KiB; of longer ones fewer
+	File  string // that may be written
 }
 
 // A Sample is one result of one run.
@@ -29,6 +30,7 @@ type Sample struct {
 	Bench   string  `json:"bench"`
 	Size    int     `json:"size"`    // bytes, or 0
 	Micros  float64 `json:"us"`      // of one operation, or one message
+	Work    float64 `json:"work"`    // of programs: operations on numbers, or bytes
 	Overlap float64 `json:"overlap"` // of operations that only begin: percent of their time behind computing
 }
 
@@ -60,8 +62,13 @@ func (t *task) run(ctx context.Context, c *mpi.Comm, out io.Writer) {
 		}
 		for _, size := range sizes {
 			e := newEnv(ctx, c, size)
+			e.repeats = t.Count > 10
+			e.file = t.File
 			s := b.measure(e, max(t.Count/max(size/8192, 1)/max(b.many/2, 1), 4))
 			s.Size = size
+			if b.work != nil {
+				s.Work = b.work(size, c.Size())
+			}
 			e.free()
 			if c.Rank() == 0 {
 				mpi.Check(enc.Encode(s))
@@ -96,19 +103,28 @@ func (b *bench) measure(e *env, count int) Sample {
 	return s
 }
 
+// atLeast is for how many microseconds an operation is repeated, at least: what else happens on a machine, such as the
+// collection of garbage, takes a millisecond now and then.
+const atLeast = 20_000
+
 // timed returns how many microseconds an operation takes, at the slowest rank.
 func (e *env) timed(count int, op func()) float64 {
-	for range count/10 + 2 {
-		op()
+	for {
+		for range count/10 + 2 {
+			op()
+		}
+		mpi.Check(e.c.Barrier(e.ctx))
+		began := time.Now()
+		for range count {
+			op()
+		}
+		took := []float64{time.Since(began).Seconds() * 1e6}
+		mpi.Check(mpi.AllReduce(e.ctx, e.c, took, mpi.Max))
+		if took[0] >= atLeast || !e.repeats {
+			return took[0] / float64(count)
+		}
+		count = int(float64(count)*min(atLeast/took[0], 100)) + 1
 	}
-	mpi.Check(e.c.Barrier(e.ctx))
-	began := time.Now()
-	for range count {
-		op()
-	}
-	took := []float64{time.Since(began).Seconds() * 1e6 / float64(count)}
-	mpi.Check(mpi.AllReduce(e.ctx, e.c, took, mpi.Max))
-	return took[0]
 }
 
 var sink float64

@@ -33,6 +33,8 @@ type Config struct {
 	Rounds    int            // of all systems
 	Only      *regexp.Regexp // names of benchmarks, or nil for all
 	Peers     []string       // openmpi, mpich
+
+	env []string // of weft's ranks
 }
 
 // A Result is one benchmark of all systems.
@@ -41,6 +43,7 @@ type Result struct {
 	Size   int                `json:"size"`
 	Micros map[string]float64 `json:"us"`      // median, by system
 	Hidden map[string]float64 `json:"overlap"` // percent, of operations that only begin
+	Work   float64            `json:"work"`    // of programs: operations on numbers, or bytes; or 0
 	Ratio  float64            `json:"ratio"`   // weft divided by the fastest peer, or 0
 }
 
@@ -59,7 +62,7 @@ func Measure(ctx context.Context, cfg *Config, show func(round int, system strin
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	t := task{Sizes: cfg.Sizes, Count: cfg.Count}
+	t := task{Sizes: cfg.Sizes, Count: cfg.Count, File: filepath.Join(dir, "file")}
 	for _, name := range Names() {
 		if cfg.Only == nil || cfg.Only.MatchString(name) {
 			t.Names = append(t.Names, name)
@@ -98,7 +101,7 @@ func build(ctx context.Context, dir, peer string) error {
 	if err := os.WriteFile(src, source, 0o600); err != nil {
 		return err
 	}
-	out, err := exec.CommandContext(ctx, "mpicc."+peer, "-O2", "-o", filepath.Join(dir, peer), src).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "mpicc."+peer, "-O2", "-o", filepath.Join(dir, peer), src, "-lm").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("mpicc.%s: %w: %s", peer, err, out)
 	}
@@ -127,7 +130,7 @@ func (cfg *Config) once(ctx context.Context, dir, system string, t task) ([]Samp
 		}
 		result, err := launch.Run(ctx, launch.Job{
 			Program: self, N: cfg.Ranks, Transport: cfg.Transport, Stdout: &out, Stderr: os.Stderr, Report: &report,
-			Env: []string{envTask + "=" + string(text)},
+			Env: append([]string{envTask + "=" + string(text)}, cfg.env...),
 		}, nil)
 		if err == nil && result.Status != 0 {
 			err = fmt.Errorf("%s", strings.TrimSpace(report.String()))
@@ -138,7 +141,7 @@ func (cfg *Config) once(ctx context.Context, dir, system string, t task) ([]Samp
 		return parse(out.Bytes())
 	}
 	args := []string{"-n", strconv.Itoa(cfg.Ranks), filepath.Join(dir, system), strconv.Itoa(t.Count),
-		strings.Join(t.Names, ",")}
+		strings.Join(t.Names, ","), t.File}
 	if system == "openmpi" {
 		// Its component rdma crashes in MPI_Compare_and_swap among ranks of one host (4.1).
 		args = append([]string{"--oversubscribe", "--allow-run-as-root", "--mca", "osc", "^rdma"}, args...)
@@ -176,7 +179,7 @@ func results(samples map[string][]Sample) (all []Result) {
 		if micros[key] == nil {
 			micros[key] = map[string][]float64{}
 			hidden[key] = map[string][]float64{}
-			all = append(all, Result{Bench: s.Bench, Size: s.Size})
+			all = append(all, Result{Bench: s.Bench, Size: s.Size, Work: s.Work})
 		}
 	}
 	for system, list := range samples {

@@ -2,6 +2,7 @@ package mpisuite
 
 import (
 	"context"
+	"os"
 	"slices"
 
 	"weft/mpi"
@@ -14,6 +15,7 @@ type bench struct {
 	sized bool // it has a length
 	many  int  // messages, or halves of a round trip, in one operation
 	make  func(e *env) (op func())
+	work  func(size, n int) float64 // of programs: operations on numbers, or bytes, of all members; or nil
 }
 
 // An env is what the operation of a benchmark works on.
@@ -21,6 +23,8 @@ type env struct {
 	ctx   context.Context
 	c     *mpi.Comm
 	me, n int
+	size  int    // bytes of a message
+	file  string // that may be written
 
 	out, in         mpi.Buffer   // for one message
 	allOut, allIn   mpi.Buffer   // for messages of all ranks
@@ -30,11 +34,14 @@ type env struct {
 	w     *mpi.Window[float64] // of sums
 	words *mpi.Window[uint64]  // the table of RandomAccess
 	last  *mpi.Request         // of an operation that begins only
+
+	opened  *mpi.File // or nil
+	repeats bool      // until the time is long enough
 }
 
 // newEnv returns what operations with messages of some bytes work on.
 func newEnv(ctx context.Context, c *mpi.Comm, size int) *env {
-	e := &env{ctx: ctx, c: c, me: c.Rank(), n: c.Size()}
+	e := &env{ctx: ctx, c: c, me: c.Rank(), n: c.Size(), size: size}
 	counts := slices.Repeat([]int{size}, e.n)
 	out := make([]byte, size*e.n)
 	in := make([]byte, size*e.n)
@@ -54,6 +61,12 @@ func newEnv(ctx context.Context, c *mpi.Comm, size int) *env {
 
 // free gives the windows back.
 func (e *env) free() {
+	if e.opened != nil {
+		mpi.Check(e.opened.Close(e.ctx))
+		if e.me == 0 {
+			mpi.Check(os.Remove(e.file))
+		}
+	}
 	mpi.Check(e.w.UnlockAll(e.ctx))
 	mpi.Check(e.words.UnlockAll(e.ctx))
 	mpi.Check(e.w.Free(e.ctx))
@@ -66,19 +79,19 @@ const window = 64
 // benches are all benchmarks.
 func benches() []bench {
 	all := []bench{
-		{"PingPong", 2, true, 2, func(e *env) func() { return e.pingPong(1 - e.me) }},
-		{"PingPing", 2, true, 1, func(e *env) func() { return func() { e.swap(1-e.me, 1-e.me) } }},
-		{"Sendrecv", 0, true, 1, func(e *env) func() { return func() { e.swap((e.me+1)%e.n, (e.me+e.n-1)%e.n) } }},
-		{"Exchange", 0, true, 1, func(e *env) func() { return e.exchange }},
-		{"MultiLatency", 0, true, 2, func(e *env) func() { return e.pingPong((e.me + e.n/2) % e.n) }},
-		{"Bandwidth", 2, true, window, func(e *env) func() { return e.stream(1-e.me, e.me == 0, e.me == 1) }},
-		{"BiBandwidth", 2, true, window, func(e *env) func() { return e.stream(1-e.me, true, true) }},
-		{"MessageRate", 0, true, window, func(e *env) func() {
+		{name: "PingPong", ranks: 2, sized: true, many: 2, make: func(e *env) func() { return e.pingPong(1 - e.me) }},
+		{name: "PingPing", ranks: 2, sized: true, many: 1, make: func(e *env) func() { return func() { e.swap(1-e.me, 1-e.me) } }},
+		{name: "Sendrecv", ranks: 0, sized: true, many: 1, make: func(e *env) func() { return func() { e.swap((e.me+1)%e.n, (e.me+e.n-1)%e.n) } }},
+		{name: "Exchange", ranks: 0, sized: true, many: 1, make: func(e *env) func() { return e.exchange }},
+		{name: "MultiLatency", ranks: 0, sized: true, many: 2, make: func(e *env) func() { return e.pingPong((e.me + e.n/2) % e.n) }},
+		{name: "Bandwidth", ranks: 2, sized: true, many: window, make: func(e *env) func() { return e.stream(1-e.me, e.me == 0, e.me == 1) }},
+		{name: "BiBandwidth", ranks: 2, sized: true, many: window, make: func(e *env) func() { return e.stream(1-e.me, true, true) }},
+		{name: "MessageRate", ranks: 0, sized: true, many: window, make: func(e *env) func() {
 			return e.stream((e.me+e.n/2)%e.n, e.me < e.n/2, e.me >= e.n/2)
 		}},
 	}
 	all = append(all, collectives()...)
-	return append(all, oneSided()...)
+	return slices.Concat(all, oneSided(), programs())
 }
 
 // pingPong is a round trip between pairs, whose first member has the smaller rank.
