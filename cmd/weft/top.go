@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -15,6 +16,7 @@ import (
 
 	"weft/internal/cli"
 	"weft/internal/top"
+	"weft/internal/web"
 )
 
 const topHelp = `Shows what the ranks of all jobs on this host do: messages and bytes per second, the
@@ -46,6 +48,7 @@ COLUMNS
 EXAMPLES
   weft top
   weft top -sort outB/s
+  weft top -http :8080
   weft top -once -json | jq '.ranks[] | {rank, state, needs}'`
 
 func topCommand() *ffcli.Command {
@@ -53,6 +56,7 @@ func topCommand() *ffcli.Command {
 	var o topOptions
 	fs.BoolVar(&o.once, "once", false, "print the table once and exit")
 	fs.BoolVar(&o.json, "json", false, "with -once: print one JSON object for each job, with all counters")
+	fs.StringVar(&o.http, "http", "", "serve a page about the servers of streams at this address, such as :8080")
 	fs.DurationVar(&o.interval, "interval", time.Second,
 		"time between two readings; with -once: the time over which rates are taken, 0 for no rates")
 	fs.StringVar(&o.view.Sort, "sort", "", "the column to sort by")
@@ -77,6 +81,7 @@ func topCommand() *ffcli.Command {
 
 type topOptions struct {
 	once, json bool
+	http       string
 	interval   time.Duration
 	view       top.View
 	source     top.Source
@@ -89,6 +94,8 @@ func (o *topOptions) run(ctx context.Context) error {
 			o.view.Sort, strings.Join(top.Columns(), ", "))
 	case o.interval < 0 || o.interval == 0 && !o.once:
 		return fmt.Errorf("top: -interval %v: it must be more than 0", o.interval)
+	case o.http != "":
+		return o.serve(ctx)
 	case o.once:
 		return o.print(ctx)
 	case o.json:
@@ -106,6 +113,32 @@ func (o *topOptions) run(ctx context.Context) error {
 	defer screen.Fini()
 	t := &top.Terminal{Screen: screen, Interval: o.interval, View: o.view, Take: o.source.Take}
 	t.Run(ctx)
+	return nil
+}
+
+// serve serves a page about the servers of streams.
+func (o *topOptions) serve(ctx context.Context) error {
+	var mu sync.Mutex
+	var before *top.Sample
+	server, err := web.ListenStreams(o.http, func() any {
+		mu.Lock()
+		defer mu.Unlock()
+		if before != nil && time.Since(before.Time) < o.interval/2 {
+			return before.Servers
+		}
+		s, _ := o.source.TakeNow()
+		s.Since(before)
+		before = s
+		return s.Servers
+	})
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	fmt.Printf("weft top: %s\n", server.URL())
+	ctx, stop := cli.UntilSignal(ctx)
+	defer stop()
+	<-ctx.Done()
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,7 @@ func viewCommand() *ffcli.Command {
 				return err
 			}
 			state := recorded(trace)
+			state.Name = filepath.Base(args[0])
 			state.Title = args[0]
 			server, err := web.Listen(*address, func() web.State { return state })
 			if err != nil {

@@ -16,10 +16,16 @@ import (
 )
 
 //go:embed page.html
-var page []byte
+var jobPage []byte
+
+//go:embed streams.html
+var streamsPage []byte
 
 // A Source returns the current state of the job.
 type Source func() State
+
+// An answer is what is served under a name beside the page, as JSON.
+type answer func(r *http.Request) ([]byte, error)
 
 // fresh is the time for which a state is served again: a new one takes a question to every rank.
 const fresh = 500 * time.Millisecond
@@ -62,9 +68,34 @@ type Server struct {
 	http     http.Server
 }
 
-// Listen serves the page at an address such as :8080, which without a host means the
+// Listen serves the page of a job at an address such as :8080, which without a host means the
 // loopback interface. Only requests with the token that URL contains are answered.
 func Listen(address string, source Source) (*Server, error) {
+	m := &memory{source: source}
+	return listen(address, jobPage, map[string]answer{
+		"state": func(*http.Request) ([]byte, error) { return m.state() },
+		"detail": func(r *http.Request) ([]byte, error) {
+			from, errFrom := strconv.Atoi(r.FormValue("from"))
+			to, errTo := strconv.Atoi(r.FormValue("to"))
+			if err := errors.Join(errFrom, errTo); err != nil {
+				return nil, &badRequestError{err}
+			}
+			return m.detail(from, to)
+		},
+	})
+}
+
+// ListenStreams is Listen for the page of the servers of streams on this host. What servers returns is served as JSON.
+func ListenStreams(address string, servers func() any) (*Server, error) {
+	return listen(address, streamsPage, map[string]answer{
+		"state": func(*http.Request) ([]byte, error) { return json.Marshal(servers()) },
+	})
+}
+
+// A badRequestError is an error of the browser's.
+type badRequestError struct{ error }
+
+func listen(address string, page []byte, answers map[string]answer) (*Server, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("weft: %q is no address for the page: %w", address, err)
@@ -79,7 +110,7 @@ func Listen(address string, source Source) (*Server, error) {
 	token := rand.Text()
 	s := &Server{address: fmt.Sprintf("http://%s/%s/", l.Addr(), token), listener: l}
 	s.http = http.Server{
-		Handler: handler(token, source), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+		Handler: handler(token, page, answers), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		WriteTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}
 	go func() { _ = s.http.Serve(limit(l, most)) }()
@@ -93,8 +124,7 @@ func (s *Server) URL() string { return s.address }
 func (s *Server) Close() error { return s.http.Close() }
 
 // handler answers requests under /TOKEN/, and no others.
-func handler(token string, source Source) http.Handler {
-	m := &memory{source: source}
+func handler(token string, page []byte, answers map[string]answer) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{token}/{$}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -102,20 +132,12 @@ func handler(token string, source Source) http.Handler {
 			"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'")
 		_, _ = w.Write(page)
 	})
-	mux.HandleFunc("GET /{token}/state", func(w http.ResponseWriter, r *http.Request) {
-		text, err := m.state()
-		write(w, text, err)
-	})
-	mux.HandleFunc("GET /{token}/detail", func(w http.ResponseWriter, r *http.Request) {
-		from, errFrom := strconv.Atoi(r.FormValue("from"))
-		to, errTo := strconv.Atoi(r.FormValue("to"))
-		if err := errors.Join(errFrom, errTo); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		text, err := m.detail(from, to)
-		write(w, text, err)
-	})
+	for name, answer := range answers {
+		mux.HandleFunc("GET /{token}/"+name, func(w http.ResponseWriter, r *http.Request) {
+			text, err := answer(r)
+			write(w, text, err)
+		})
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Referrer-Policy", "no-referrer")
@@ -131,6 +153,10 @@ func handler(token string, source Source) http.Handler {
 
 // write answers with JSON.
 func write(w http.ResponseWriter, text []byte, err error) {
+	if bad := new(badRequestError); errors.As(err, &bad) {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -55,7 +55,7 @@ func TestToken(t *testing.T) {
 
 // TestPageNeedsNoNetwork: the page refers to nothing outside.
 func TestPageNeedsNoNetwork(t *testing.T) {
-	text := strings.ReplaceAll(string(page), "http://www.w3.org/2000/svg", "")
+	text := strings.ReplaceAll(string(jobPage)+string(streamsPage), "http://www.w3.org/2000/svg", "")
 	for _, word := range []string{"http:", "https:", "src=", "@import", "url(h"} {
 		if strings.Contains(text, word) {
 			t.Errorf("there is %q in the page", word)

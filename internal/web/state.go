@@ -7,6 +7,7 @@ import (
 
 // A State is a job as the page shows it.
 type State struct {
+	Name    string  // the program's, without a path
 	Title   string  // the program and its arguments
 	Live    bool    // the job runs, so the page asks again
 	Seconds float64 // since the job began, or length of a recording
@@ -26,6 +27,8 @@ type Rank struct {
 	Ended string `json:",omitempty"` // why it has ended, or ""
 	Stuck bool   `json:",omitempty"` // it belongs to a deadlock
 	Doing string // what it waits for, in words; "" if it computes
+
+	InWaits uint64 `json:",omitempty"` // ns in waits that have ended, of all goroutines
 
 	Waited []Waited `json:"-"` // by operation; served by Detail only
 }

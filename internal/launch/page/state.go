@@ -1,6 +1,7 @@
 package page
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ func (p *page) state() web.State {
 	}
 	g := waitgraph.New(ranks)
 	s := web.State{
+		Name:  counters.Printable(filepath.Base(status.Program)),
 		Title: strings.Join(append([]string{counters.Printable(status.Program)}, status.Args...), " "),
 		Live:  true, Seconds: now.Sub(status.Started).Seconds(), Stuck: g.Deadlocks, TimesOf: "round trips",
 	}
@@ -37,6 +39,9 @@ func (p *page) state() web.State {
 		}
 		if k.Counts != nil {
 			rank.Waited = waited(k.Counts)
+			for _, w := range rank.Waited {
+				rank.InWaits += w.Polled + w.Asleep
+			}
 		}
 		s.Ranks = append(s.Ranks, rank)
 		s.Pairs = append(s.Pairs, pairsOf(k, len(g.Ranks))...)

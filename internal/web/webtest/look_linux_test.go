@@ -63,7 +63,8 @@ func TestColours(t *testing.T) {
 	job := build(t, ".", "./job")
 	b := open(t, start(t, weft, "run", "-n", "4", "-transport", "udp", "-http", "127.0.0.1:0", job))
 	b.shows("#summary", "4 ranks, 40 messages")
-	b.do(chromedp.KeyEvent(kb.ArrowRight))
+	b.do(chromedp.KeyEvent("2"))
+	b.shows("#pair", "rank 0 to rank 1")
 	const back = `getComputedStyle(document.body).backgroundColor`
 	const cell = `(w => "rgb(" + [...document.getElementById("cells").getContext("2d")
 		.getImageData(3 * w + 4, 2 * w + 4, 1, 1).data].slice(0, 3).join(", ") + ")")
@@ -79,13 +80,13 @@ func TestColours(t *testing.T) {
 					value[string](b, cell), err)
 			}
 		}
-		for _, view := range []string{"1", "2", "3"} {
+		for _, view := range []string{"1", "2", "3", "4"} {
 			b.do(chromedp.KeyEvent(view))
 			if bad := value[[]string](b, faint); len(bad) > 0 {
 				t.Errorf("%s, view %s: too faint: %q", scheme, view, bad)
 			}
 		}
-		b.do(chromedp.KeyEvent("1"))
+		b.do(chromedp.KeyEvent("2"))
 		b.keep("matrix-" + scheme)
 	}
 }
@@ -96,22 +97,24 @@ func TestKeyboard(t *testing.T) {
 	job := build(t, ".", "./job")
 	b := open(t, start(t, weft, "run", "-n", "4", "-http", "127.0.0.1:0", job))
 	b.shows("#summary", "4 ranks, 40 messages")
+	b.do(chromedp.KeyEvent("2"))
+	b.shows("#pair h2", "rank 0 to rank 1") // the busiest, or the first of them
 
 	const focus = `document.activeElement?.id`
 	var reached []string
-	for range 7 {
+	for range 8 {
 		b.do(chromedp.KeyEvent(kb.Tab))
 		reached = append(reached, value[string](b, focus))
 		if value[string](b, `getComputedStyle(document.activeElement).outlineStyle`) == "none" {
 			t.Errorf("%s is not marked when it has the focus", reached[len(reached)-1])
 		}
 	}
-	want := []string{"tab-matrix", "tab-waits", "tab-things", "stop", "scroll", "measure", "cells"}
+	want := []string{"tab-job", "tab-matrix", "tab-waits", "tab-things", "stop", "scroll", "measure", "cells"}
 	if !slices.Equal(reached, want) {
 		t.Errorf("Tab reaches %q, not %q", reached, want)
 	}
 
-	b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowUp)) // over the edges
+	b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowUp)) // over the edges
 	b.shows("#pair h2", "rank 3 to rank 3")
 	b.do(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowRight))
 	b.shows("#pair h2", "rank 0 to rank 1")
@@ -122,7 +125,7 @@ func TestKeyboard(t *testing.T) {
 			t.Errorf("M shows %s, not %s", is, measure)
 		}
 	}
-	for key, view := range map[string]string{"2": "waits", "3": "things", "1": "matrix"} {
+	for key, view := range map[string]string{"1": "job", "2": "matrix", "3": "waits", "4": "things"} {
 		b.do(chromedp.KeyEvent(key))
 		shown := value[[]string](b, `[...document.querySelectorAll("main > section:not([hidden])")].map(e => e.id)`)
 		selected := value[[]string](b, `[...document.querySelectorAll("[aria-selected=true]")].map(e => e.id)`)
