@@ -67,6 +67,11 @@ var uses = []struct {
 		_, left := b.Deregister(ctx)
 		return errors.Join(joined, met, waited, left, b.Close())
 	}},
+	{"RBCQ-1 barrier", 300, func(ctx context.Context, p *Proc, i int) error {
+		b := p.Barrier(fmt.Sprint("q", i), &BarrierConfig{Algorithm: BarrierRBCQ1})
+		_, err := b.Sync(ctx, LastBarrier)
+		return errors.Join(err, b.Close())
+	}},
 	{"tree barrier", 300, func(ctx context.Context, p *Proc, i int) error {
 		b := p.Barrier(fmt.Sprint("t", i), treeBarrier)
 		return errors.Join(b.Wait(ctx), b.Wait(ctx), b.Close())

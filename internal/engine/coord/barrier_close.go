@@ -11,7 +11,7 @@ import (
 // neighbour sends before its own EventClosed is of the barrier that this rank has closed, and what it sends afterwards
 // of the next barrier of the name. So both ends of each link agree on where one barrier ends. (PROTOCOL §9.5.7)
 
-// close ends a Close. An object that is no barrier of fixed or changing members stays as it is.
+// close ends a Close. An object that is no barrier stays as it is.
 func (l *Layer) close(op *Op) {
 	op.Done = true
 	o := op.Object
@@ -26,6 +26,8 @@ func (l *Layer) close(op *Op) {
 			op.Err = o.misfit("close", failure.ErrMisuse, "a phase or a Register of this rank has not ended")
 			return
 		}
+	case *regions:
+		u.close()
 	default:
 		return
 	}
@@ -73,6 +75,57 @@ func (p *phaser) close() bool {
 	p.leave()
 	p.fail(failure.ErrClosed)
 	return true
+}
+
+// close ends this rank's part in an RBCQ-1 barrier. What the home sends until it has heard of that is of this barrier.
+func (r *regions) close() {
+	r.fail(failure.ErrClosed)
+	if r.layer.gone[r.o.home] != nil {
+		return
+	}
+	v := wire.RegionEvent{
+		Kind: wire.EventRegionBroken, ID: r.o.ID, Rank: uint32(r.layer.rank), Phase: 1, Signature: uint64(r.o.sig),
+	}
+	r.layer.send(r.o.home, v.Event())
+	r.layer.awaitClosed(r.o.ID, r.o.home)
+}
+
+// onClosed notes at the home that a member has closed the barrier, which is broken if that member had more to take part
+// in. What the member sends from now on is of the next barrier of the name. A rank that was refused, since it describes
+// the barrier otherwise, has closed none.
+func (h *regionsHome) onClosed(from int, v wire.RegionEvent) {
+	h.layer.send(from, wire.Left{ID: h.id, Rank: uint32(h.layer.rank), Closed: true}.Event())
+	if signature(v.Signature) == h.sig {
+		h.closed[from] = true
+		h.lost(from)
+	}
+}
+
+// keep keeps an event of a member for the next barrier of the name.
+func (h *regionsHome) keep(from int, f wire.Event) {
+	l := h.layer
+	if l.earlyBy[from] == maxEarly {
+		l.send(from, wire.Refuse{ID: f.ID}.Event())
+		return
+	}
+	l.earlyBy[from]++
+	h.next = append(h.next, earlyEvent{from, f})
+}
+
+// end forgets the barrier if all its members have closed it or are gone. The next barrier of the name gets what members
+// have sent since.
+func (h *regionsHome) end() {
+	l := h.layer
+	if len(h.out) < len(h.ranks) {
+		return
+	}
+	delete(l.homes, h.id)
+	for _, e := range h.next {
+		l.earlyBy[e.from]--
+		if l.gone[e.from] != nil || l.atHome(e.from, e.event) != nil {
+			l.Stats.Dropped++
+		}
+	}
 }
 
 // awaitClosed notes that a member has not closed a barrier that this rank has closed.

@@ -192,6 +192,10 @@ type regionsHome struct {
 	c     *Counters
 	ranks []int // of the members that have been heard of, else -1
 	dead  int   // a member without which nothing goes on, or -1
+
+	closed map[int]bool // ranks that have closed the barrier
+	out    map[int]bool // these, and members that are gone
+	next   []earlyEvent // of ranks in closed, for the next barrier of the name
 }
 
 // newRegionsHome returns the controller of an RBCQ-1 barrier of as many members as the
@@ -201,19 +205,33 @@ func newRegionsHome(n *Layer, id uint64, sig signature) *regionsHome {
 	if size == 0 || size > n.size {
 		size = n.size
 	}
-	h := &regionsHome{layer: n, id: id, sig: sig, c: NewCounters(size), ranks: make([]int, size), dead: -1}
+	h := &regionsHome{
+		layer: n, id: id, sig: sig, c: NewCounters(size), ranks: make([]int, size), dead: -1,
+		closed: map[int]bool{}, out: map[int]bool{},
+	}
 	for i := range h.ranks {
 		h.ranks[i] = -1
 	}
 	return h
 }
 
-// event handles a code, or the news that a member is gone. (PROTOCOL §9.5.6)
+// event handles a code, or the news that a member is gone or has closed the barrier. (PROTOCOL §9.5.6)
 func (h *regionsHome) event(from int, f wire.Event) error {
-	if !h.layer.agree(from, f, h.sig) {
+	v := wire.ParseRegionEvent(f)
+	closes := f.Kind == wire.EventRegionBroken && v.Phase > 0
+	switch {
+	case h.closed[from]:
+		h.keep(from, f)
+		return nil
+	case closes && int(v.Rank) != from:
+		return wire.ErrField
+	case closes:
+		h.onClosed(from, v)
+		return nil
+	case !h.layer.agree(from, f, h.sig):
 		return nil
 	}
-	switch v := wire.ParseRegionEvent(f); f.Kind {
+	switch f.Kind {
 	case wire.EventRegionSync:
 		i := int(v.Rank)
 		if i >= len(h.ranks) || v.Phase == 0 || h.ranks[i] >= 0 && h.ranks[i] != from || h.c.Pending[i] != 0 ||
@@ -229,6 +247,9 @@ func (h *regionsHome) event(from int, f wire.Event) error {
 			h.layer.send(h.ranks[i], wire.RegionEvent{Kind: wire.EventRegionGo, ID: h.id, Phase: barrier}.Event())
 		})
 	case wire.EventRegionBroken:
+		if int(v.Rank) >= h.layer.size {
+			return wire.ErrField
+		}
 		h.lost(int(v.Rank))
 	default:
 		return wire.ErrField
@@ -236,8 +257,10 @@ func (h *regionsHome) event(from int, f wire.Event) error {
 	return nil
 }
 
-// lost breaks the barrier if a member that is gone had more to take part in.
+// lost breaks the barrier if a member that is gone had more to take part in. If it was the last one the barrier ends.
 func (h *regionsHome) lost(rank int) {
+	h.out[rank] = true
+	defer h.end()
 	for i, r := range h.ranks {
 		if r == rank && h.c.Count[i] == Never && h.c.Pending[i] == 0 {
 			return
@@ -248,7 +271,7 @@ func (h *regionsHome) lost(rank int) {
 	}
 	h.dead = rank
 	for _, r := range h.ranks {
-		if r >= 0 && h.layer.gone[r] == nil {
+		if r >= 0 && h.layer.gone[r] == nil && !h.closed[r] {
 			h.tell(r)
 		}
 	}

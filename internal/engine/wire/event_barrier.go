@@ -103,7 +103,8 @@ type RegionEvent struct {
 	Rank uint32
 
 	// Phase is in EventRegionSync the number of barriers until the sender's next, all ones if there is none, and in
-	// EventRegionGo the number of the barrier whose code the receiver may pass.
+	// EventRegionGo the number of the barrier whose code the receiver may pass. In EventRegionBroken 1 says that Rank,
+	// the sender, has closed the barrier.
 	Phase uint64
 
 	Signature uint64 // to the home
