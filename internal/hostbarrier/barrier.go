@@ -60,7 +60,7 @@ const (
 	atSeq      = 0  // futex: changes when sleeping goroutines must look again
 	atSleepers = 8  // how many goroutines sleep on it
 	atReleased = 16 // two levels: the last phase that is over everywhere; the leader writes it
-	atBroken   = 24 // a member that is gone, plus 1; any member writes it
+	atBroken   = 24 // a member that is gone, plus 1; the first member on the host writes it
 	atCounts   = 64
 	stride     = 64
 )

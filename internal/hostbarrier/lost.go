@@ -22,7 +22,6 @@ func (b *Barrier) lost(phase uint64) error {
 			continue
 		}
 		if cause := b.Node.Gone(rank); cause != nil {
-			b.passOn(rank, cause)
 			return b.broken(phase, rank, cause)
 		}
 		if gone {
@@ -36,16 +35,6 @@ func (b *Barrier) lost(phase uint64) error {
 		return b.broken(phase, d.Rank, d.Err)
 	}
 	return nil
-}
-
-// passOn tells the members on this host of a death: they may have had nothing to do with the member. What a member that
-// has left in good order breaks is in its count.
-func (b *Barrier) passOn(rank int, cause error) {
-	var gone *failure.PeerError
-	if errors.As(cause, &gone) && !gone.Clean && mem.Load64(b.Memory, atBroken) == 0 {
-		mem.Store64(b.Memory, atBroken, uint64(rank)+1)
-		b.rouse()
-	}
 }
 
 func (b *Barrier) broken(phase uint64, rank int, cause error) error {

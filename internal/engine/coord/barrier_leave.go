@@ -40,8 +40,8 @@ func (b *barrier) memberGone(rank int, phase uint64, clean bool, cause error) {
 	b.limit = phase
 	b.brokenTold = false
 	b.err = &failure.BrokenError{Name: b.o.Name, Phase: phase + 1, Rank: rank, Err: peer}
-	if b.arrived > b.limit {
-		b.tellBroken()
+	if b.arrived > b.limit || b.o.Memory > 0 {
+		b.tellBroken() // where members share memory, one of them may wait there for this very one
 	}
 	b.waiting.Take(func(op *Op) bool { return op.N > b.limit }, func(op *Op) { b.layer.finish(op, b.err) })
 }
@@ -125,20 +125,12 @@ func (b *barrier) leave() {
 	b.tellNeighbours(v.Event(), none)
 }
 
-// Deserted returns which member has left after all had met, without its part of the memory that they share; or nil. If
-// the member has died from which this one would hear of that, it returns that member.
+// Deserted returns which member has died after all had met, or has left without its part of the memory that they share;
+// or nil. All members learn of it: each passes the news on to those that it sends to or hears from.
 func (o *Object) Deserted() *failure.BrokenError {
 	b, ok := o.participant.(*barrier)
-	switch {
-	case !ok:
-		return nil
-	case b.limit < b.done:
+	if ok && (b.limit < b.done || b.err != nil && !b.clean) {
 		return b.err
-	case b.me > 0:
-		parent := b.member((b.me - 1) / max(o.Arity, 1))
-		if cause := b.layer.gone[parent]; cause != nil && !cause.Clean {
-			return &failure.BrokenError{Name: o.Name, Phase: b.done + 1, Rank: parent, Err: cause}
-		}
 	}
 	return nil
 }
