@@ -385,6 +385,7 @@ func (l *Layer) Return() {
 	l.returning = true
 	l.Leave()
 	l.returning = false
+	l.returnAtHome()
 }
 
 // Leave gives back what others would wait for: the process leaves the job in

@@ -2,6 +2,7 @@ package coord
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"weft/failure"
@@ -68,6 +69,48 @@ func TestLateAtBrokenPhases(t *testing.T) {
 		op := &Op{Kind: Pass, Object: all[me]}
 		if tb.nodes[me].Start(0, op); op.Done {
 			t.Errorf("kind %d: a phase is over that nobody has broken: %+v", kind, op)
+		}
+	}
+}
+
+// TestReturnedAtHome: a rank whose program returns when it has arrived at a phase stops no other member at the next one,
+// wherever the home of the barrier is.
+func TestReturnedAtHome(t *testing.T) {
+	const n = 3
+	for home := range n {
+		l := newTable(t, n, uint64(home))
+		c := Config{Class: Phaser}
+		for i := 0; c.Name == "" || l.nodes[0].homeOf(c.id()) != home; i++ {
+			c.Name = fmt.Sprint("b", i)
+		}
+		all := l.open(c)
+		run := func() {
+			for l.deliver() {
+			}
+		}
+		for i, o := range all {
+			l.nodes[i].Start(0, &Op{Kind: Join, Object: o})
+		}
+		run()
+		l.nodes[0].Start(0, &Op{Kind: Arrive, Object: all[0]})
+		run()
+		l.nodes[0].Return()
+		for rank := 1; rank < n; rank++ {
+			l.nodes[rank].Returned(0, &failure.PeerError{Rank: 0, Clean: true})
+		}
+		for phase := range 3 {
+			var ops []*Op
+			for rank := 1; rank < n; rank++ {
+				op := &Op{Kind: Pass, Object: all[rank]}
+				l.nodes[rank].Start(0, op)
+				ops = append(ops, op)
+			}
+			run()
+			for i, op := range ops {
+				if !op.Done || phase > 0 && op.Err != nil {
+					t.Errorf("home %d: phase %d at rank %d: done %v, %v", home, phase, i+1, op.Done, op.Err)
+				}
+			}
 		}
 	}
 }

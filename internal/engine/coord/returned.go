@@ -20,6 +20,19 @@ func (l *Layer) Returned(rank int, why *failure.PeerError) {
 	}
 }
 
+// returnAtHome is Returned for this rank itself, where it is the home of a barrier whose members come and go: a member
+// that has arrived does not leave, and arrives at no further phase.
+func (l *Layer) returnAtHome() {
+	for _, id := range sorted(l.homes) {
+		h, ok := l.homes[id].(*phaserHome)
+		if o := l.objects[id]; ok && o != nil {
+			if p, ok := o.participant.(*phaser); ok && p.member {
+				h.down(l.rank)
+			}
+		}
+	}
+}
+
 // absent ends the part of a peer in a barrier: the program of the peer has ended.
 func (o *Object) absent(rank int, why *failure.PeerError) {
 	switch u := o.participant.(type) {
