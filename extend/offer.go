@@ -88,9 +88,15 @@ func (o *Offer) Near() bool {
 }
 
 // Refuse gives the message up. Its sender gets an error that matches weft.ErrClosed, if it was a long message.
-func (o *Offer) Refuse() {
+func (o *Offer) Refuse() { o.giveUp(false) }
+
+// Drop is Refuse without a word to the sender, whose send goes on until it hears in another way that it is in vain.
+func (o *Offer) Drop() { o.giveUp(true) }
+
+func (o *Offer) giveUp(quietly bool) {
 	switch m := &o.c.Msg; {
 	case m.State == msg.Offered:
+		m.Quiet = quietly
 		o.port.in.Node.Decline(o.c)
 	case m.Block != nil:
 		o.port.in.Node.Release(o.port.in.Port, m.Block, o.use)

@@ -47,13 +47,17 @@ var errClosed error = failure.ErrClosed
 
 // Quit makes every operation that is begun from now on fail with ErrClosed, except for
 // what a process does to leave: flush and close ports, withdraw regions, give
-// blocks back. Operations that are under way go on.
+// blocks back. Operations that are under way go on. All peers are asked to accept what was sent to them.
 func (n *Node) Quit() {
 	n.turn()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.life.leaving.Store(true)
 	n.refuse()
+	if !n.life.closed {
+		n.eng.Msg.Drain()
+		n.flush(n.clock())
+	}
 }
 
 // refuse makes operations fail that are begun from now on. The lock is held.
@@ -82,8 +86,6 @@ func (n *Node) Drain(ctx context.Context, patience time.Duration) []msg.Backlog 
 	if n.life.closed {
 		return nil
 	}
-	n.eng.Msg.Drain()
-	n.flush(n.clock())
 	end := n.now().Add(patience)
 	least := math.MaxInt
 	for round := 0; ; round++ {

@@ -88,7 +88,7 @@ func (p *Port) cancelRecv(op *Op) {
 func (p *Port) Decline(op *Op) {
 	op.State = Done
 	switch p.unoffer(op); {
-	case op.recalled:
+	case op.recalled, op.Aside && op.Quiet:
 	case op.Aside:
 		p.turnAway(op.Offer)
 	default:
@@ -104,7 +104,7 @@ func (p *Port) decline(o Offer) {
 		return
 	}
 	if !p.open {
-		p.layer.settleFetch(o, wire.StatusClosed)
+		p.turnAway(o)
 		return
 	}
 	p.layer.Stats.Received--

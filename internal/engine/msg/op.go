@@ -48,6 +48,8 @@ type Op struct {
 	// up, the Recv ends with failure.ErrWithdrawn.
 	Aside bool
 
+	Quiet bool // Decline tells the sender of a message that was kept aside nothing
+
 	// Owner is the caller's, untouched.
 	Owner any
 

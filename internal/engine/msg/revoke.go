@@ -59,12 +59,15 @@ func (p *Port) revoke(why *failure.RevokedError) {
 	p.invited = nil
 }
 
-// turnAway tells the sender of a long message that it will not be fetched.
+// turnAway tells the sender of a long message that it will not be fetched. A process that leaves says so, which is the
+// reason, and nothing of its ports.
 func (p *Port) turnAway(o Offer) {
 	if p.revoked != nil {
 		p.spread(p.pair(o.From)) // first the reason
 	}
-	p.layer.settleFetch(o, wire.StatusClosed)
+	if !p.layer.draining {
+		p.layer.settleFetch(o, wire.StatusClosed)
+	}
 }
 
 // onRevoke takes note that a peer has ended a channel.

@@ -15,6 +15,7 @@ func (p *Port) Start(op *Op) {
 	op.token = 0
 	op.borrow = op.Buf == nil
 	op.recalled = false
+	op.Quiet = false
 	op.packets = false
 	if !p.open {
 		op.State = Done
