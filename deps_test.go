@@ -60,7 +60,7 @@ internal/driver         failure internal/counters internal/driver/duty internal/
 internal/sharedmem      failure internal/driver internal/mem internal/sys internal/transport
 internal/bootstrap      failure
 internal/hostlist
-internal/fault
+internal/fault          failure
 internal/bootstrap/pmi
 internal/bootstrap/bootstraptest internal/bootstrap
 internal/bootstrap/rendezvous failure internal/bootstrap internal/handshake internal/sys
@@ -99,7 +99,7 @@ internal/launch         failure internal/agent internal/bootstrap internal/contr
 internal/launch/page    internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph internal/web
 internal/top            internal/control internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph stream
 internal/doctor         . internal/sys
-cmd/weft                . etcd internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/hostlist internal/join internal/launch internal/launch/page internal/manifest internal/process internal/sys internal/top internal/waitgraph internal/web stream internal/cli internal/timeline/traceevent internal/sim/job
+cmd/weft                . etcd internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/hostlist internal/join internal/launch internal/launch/page internal/manifest internal/process internal/sys internal/top internal/waitgraph internal/web stream internal/cli internal/timeline/traceevent internal/sim/job internal/fault
 
 fabric/internal/ofi
 fabric                  fabric/internal/ofi internal/doorbell internal/handshake internal/join internal/mem internal/sys internal/transport

@@ -1,7 +1,6 @@
 package weft
 
 import (
-	"fmt"
 	"time"
 
 	"weft/internal/fault"
@@ -58,10 +57,7 @@ const (
 	Heal = FaultKind(fault.Heal)
 )
 
-var faultKinds = map[FaultKind]string{Crash: "crash", Pause: "pause", Partition: "partition", Slow: "slow",
-	Heal: "heal"}
-
-func (k FaultKind) String() string { return faultKinds[k] }
+func (k FaultKind) String() string { return fault.Kind(k).String() }
 
 // faultsOf returns faults as package fault takes them.
 func faultsOf(faults []Fault) []fault.Fault {
@@ -72,35 +68,4 @@ func faultsOf(faults []Fault) []fault.Fault {
 		}
 	}
 	return all
-}
-
-// checkFaults returns an error if a fault is not possible in a job of n ranks.
-func checkFaults(faults []Fault, n int) error {
-	for i := range faults {
-		f := &faults[i]
-		why := ""
-		switch {
-		case faultKinds[f.Kind] == "":
-			why = "no such kind of fault"
-		case len(f.Ranks) == 0 && f.Kind != Heal:
-			why = "Ranks is empty"
-		case f.At < 0 || f.For < 0 || f.Delay < 0:
-			why = "a time is negative"
-		case f.Kind == Pause && f.For == 0:
-			why = "For must be greater than 0"
-		case f.Kind == Slow && f.Delay == 0:
-			why = "Delay must be greater than 0"
-		case f.After.Count < 0:
-			why = "a count of operations is negative"
-		}
-		if why != "" {
-			return fmt.Errorf("weft: fault %d, of kind %d (%v): %s", i, f.Kind, f.Kind, why)
-		}
-		for _, rank := range append([]int{f.After.Rank}, f.Ranks...) {
-			if rank < 0 || rank >= n {
-				return fmt.Errorf("weft: fault %d, a %v: %w", i, f.Kind, &RankError{Rank: rank, Size: n})
-			}
-		}
-	}
-	return nil
 }

@@ -3,8 +3,10 @@ package weft
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -101,6 +103,25 @@ func TestTimelineArrows(t *testing.T) {
 	})
 	if !again {
 		t.Error("no packet is shown as sent again")
+	}
+}
+
+// TestTimelineFaults: a fault is marked at the ranks to which it happens, at its time, and so is its end.
+func TestTimelineFaults(t *testing.T) {
+	trace, _ := simulatedTimeline(t, Cluster{Ranks: 3, Faults: []Fault{
+		{Kind: Slow, Ranks: []int{1}, At: time.Microsecond, For: 5 * time.Microsecond, Delay: time.Microsecond},
+		{Kind: Pause, Ranks: []int{0, 2}, At: 3 * time.Microsecond, For: time.Millisecond},
+	}}, ring(20))
+	var marks []string
+	for _, s := range trace.Slices {
+		if s.Category == "fault" {
+			marks = append(marks, fmt.Sprintf("%d ns: %s of rank %d", s.Begin, s.Name, s.Process-1))
+		}
+	}
+	want := []string{"1000 ns: fault: slow of rank 1", "3000 ns: fault: pause of rank 0", "3000 ns: fault: pause of rank 2",
+		"6000 ns: fault: heal of rank 1"}
+	if !slices.Equal(marks, want) {
+		t.Errorf("%q", marks)
 	}
 }
 

@@ -108,9 +108,6 @@ func (s *Simulation) WriteSVG(w io.Writer) error { return s.result.WriteSVG(w) }
 // As with Local, the error is that of the rank that failed first. When all ranks wait for each
 // other, the error matches ErrStuck and says what each rank waits for.
 func Simulate(ctx context.Context, c Cluster, run func(ctx context.Context, p *Proc) error) (*Simulation, error) {
-	if err := checkFaults(c.Faults, c.Ranks); err != nil {
-		return nil, err
-	}
 	r, err := job.Cluster{
 		Ranks: c.Ranks, PerHost: c.PerHost, Topology: c.Topology, Link: c.Link, MTU: c.MTU, Loss: c.Loss,
 		GoBackN: c.GoBackN, Liveness: c.Liveness, Drift: c.Drift, Faults: faultsOf(c.Faults), Seed: c.Seed, Log: c.Log,

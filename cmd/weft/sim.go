@@ -10,6 +10,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/cli"
+	"weft/internal/fault"
 	"weft/internal/launch"
 	"weft/internal/process"
 	"weft/internal/sim/job"
@@ -25,7 +26,8 @@ EXAMPLES
   weft sim -n 1000 -topology torus:25x40 -link 10Gbps,1us ./examples/halo -rows 4000
   weft sim -n 16 -topology fattree:4 -svg load.svg ./examples/nas/is -class S
   weft sim -n 4 -loss 0.01 -log packets.txt ./examples/hello
-  weft sim -n 8 -timeline t.json ./examples/halo    for ui.perfetto.dev`
+  weft sim -n 8 -timeline t.json ./examples/halo    for ui.perfetto.dev
+  weft sim -n 8 -fault 'crash 3 at 2ms' -fault 'slow 1,2 by 50us at 1ms for 1ms' ./examples/survive`
 
 func simCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weft sim", flag.ContinueOnError)
@@ -38,6 +40,7 @@ func simCommand() *ffcli.Command {
 	fs.IntVar(&o.PerHost, "per-host", 0, "ranks that share a host and its memory; 0: each has a machine to itself")
 	fs.IntVar(&o.MTU, "mtu", 1500, "longest packet in bytes")
 	fs.Float64Var(&o.Loss, "loss", 0, "share of packets that get lost")
+	fs.Var(&o.Faults, "fault", "`fault` that happens to ranks, in virtual time; can be repeated: "+fault.Syntax)
 	fs.BoolVar(&o.GoBackN, "go-back-n", false, "after a loss send everything after it again, not only what was lost")
 	fs.StringVar(&o.SVG, "svg", "", "draw the load of the links to this file")
 	fs.StringVar(&o.Trace, "trace", "",

@@ -49,3 +49,17 @@ func TestSimReport(t *testing.T) {
 		t.Errorf("status %d: %s\n%s", status, out, stderr)
 	}
 }
+
+// TestSimFaults: faults of the command line happen, and one that cannot be is refused before the program runs.
+func TestSimFaults(t *testing.T) {
+	out, stderr, status := runWeft(t, "sim", "-n", "3", "-fault", "pause 1 at 1us for 7s", "../../examples/hello")
+	if status != 0 || !strings.Contains(stderr, "virtual time      7") {
+		t.Errorf("status %d: %s\n%s", status, out, stderr)
+	}
+	for text, why := range map[string]string{"pause 1": "For must be greater", "explode 1": `no fault "explode"`} {
+		if _, stderr, status := runWeft(t, "sim", "-n", "3", "-fault", text, "../../examples/hello"); status == 0 ||
+			!strings.Contains(stderr, why) {
+			t.Errorf("%q: status %d: %s", text, status, stderr)
+		}
+	}
+}

@@ -17,6 +17,16 @@ const (
 	Heal                      // ends partitions and delays of the ranks, or all if it names no ranks
 )
 
+var names = [...]string{Crash: "crash", Pause: "pause", Partition: "partition", Slow: "slow", Heal: "heal"}
+
+// String returns the name of the kind, or nothing if there is no such kind.
+func (k Kind) String() string {
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return ""
+}
+
 // Operations is the moment when a rank begins its Count-th operation. The zero value is the
 // beginning of the job.
 type Operations struct{ Rank, Count int }
@@ -50,6 +60,11 @@ func (f *Fault) between(n int, do func(from, to int)) {
 
 // befall lets a fault happen.
 func (f *Fault) befall(s Stage) {
+	for rank := range s.Size() {
+		if f.befalls(rank) {
+			s.Note(rank, *f)
+		}
+	}
 	switch f.Kind {
 	case Crash:
 		for _, rank := range f.Ranks {

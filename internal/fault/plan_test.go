@@ -2,7 +2,9 @@ package fault
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -15,6 +17,7 @@ type clock struct {
 	cuts    map[[2]int]bool
 	crashed map[int]bool
 	notes   []string
+	noted   []string // faults by rank
 }
 
 type event struct {
@@ -40,6 +43,7 @@ func (c *clock) Cut(from, to int)                { c.cuts[[2]int{from, to}] = tr
 func (c *clock) Heal(from, to int)               { delete(c.cuts, [2]int{from, to}) }
 func (c *clock) IsCut(from, to int) bool         { return c.cuts[[2]int{from, to}] || c.crashed[from] }
 func (c *clock) Lose(rank, from int)             { c.note("%d loses %d", rank, from) }
+func (c *clock) Note(rank int, f Fault)          { c.noted = append(c.noted, fmt.Sprint(f.Kind, " ", rank)) }
 
 // run lets the time pass until nothing more is due.
 func (c *clock) run() {
@@ -77,6 +81,9 @@ func TestPlan(t *testing.T) {
 		if !slices.Equal(stage.notes, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, stage.notes, c.want)
 		}
+		if want := fmt.Sprint(c.fault.Kind, " ", c.fault.Ranks[0]); len(stage.noted) == 0 || stage.noted[0] != want {
+			t.Errorf("%s: noted are %q, want %q", c.name, stage.noted, want)
+		}
 	}
 }
 
@@ -94,5 +101,35 @@ func TestPlanWaitsForAnOperation(t *testing.T) {
 	}
 	if want := []string{"0s pause 0 for 1s"}; !slices.Equal(stage.notes, want) {
 		t.Errorf("%q, want %q", stage.notes, want)
+	}
+}
+
+// A List reads what a command line says of faults, and refuses what it does not understand.
+func TestList(t *testing.T) {
+	for text, want := range map[string]Fault{
+		"crash 1":                             {Kind: Crash, Ranks: []int{1}},
+		"pause 1,2 at 3ms for 1ms":            {Kind: Pause, Ranks: []int{1, 2}, At: 3 * time.Millisecond, For: time.Millisecond},
+		"slow 0 by 50us after 3:100":          {Kind: Slow, Ranks: []int{0}, Delay: 50 * time.Microsecond, After: Operations{3, 100}},
+		"partition 0,1 for 1s after 0:1 at 0": {Kind: Partition, Ranks: []int{0, 1}, For: time.Second, After: Operations{0, 1}},
+		"heal at 2s":                          {Kind: Heal, At: 2 * time.Second},
+	} {
+		var l List
+		if err := l.Set(text); err != nil || !reflect.DeepEqual(l, List{want}) {
+			t.Errorf("%q: %+v, %v", text, l, err)
+		}
+	}
+	for text, why := range map[string]string{
+		"": "missing", "explode 1": "explode", "crash x": "missing", "crash": "Ranks is empty", "crash 1,x": `"x"`,
+		"crash 1 at": "missing", "crash 1 at noon": "noon", "crash 1 after 3": "operations", "slow 1": "Delay",
+		"crash 9": "rank 9",
+	} {
+		var l List
+		err := l.Set(text)
+		if err == nil {
+			err = Check(l, 4)
+		}
+		if err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

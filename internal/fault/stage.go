@@ -18,6 +18,7 @@ type Stage interface {
 	Heal(from, to int)
 	IsCut(from, to int) bool // or has crashed
 	Lose(rank, from int)     // a rank counts another as dead; ErrCut is the cause
+	Note(rank int, f Fault)  // a fault happens to a rank
 }
 
 // ErrCut is the cause of death of a rank that has been cut off.

@@ -42,6 +42,7 @@ const (
 	Sleep      // a goroutine that waits sleeps: before, it has polled
 	PacketsOut // packets that a network has taken
 	PacketsIn  // packets that a network has brought
+	Fault      // that a test has made happen to the rank; its ID has the name, and its Size says how long it lasts, in ns
 	kinds
 )
 
@@ -51,7 +52,7 @@ var names = [kinds]string{
 	"wait for memory",
 	"lock", "try lock", "read lock", "try read lock", "unlock", "acquire", "try acquire", "release",
 	"enter", "wait for phase", "signal", "broadcast", "arrive", "barrier", "join", "leave", "sync",
-	"sleep", "packets out", "packets in",
+	"sleep", "packets out", "packets in", "fault",
 }
 
 // String returns the name that the timeline shows.

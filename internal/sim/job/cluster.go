@@ -81,6 +81,9 @@ func (c *Cluster) job() (*Job, error) {
 		return nil, &failure.OptionError{Option: "Cluster.Loss", Value: fmt.Sprint(c.Loss),
 			Takes: "the share of packets to lose, from 0 to less than 1"}
 	}
+	if err := fault.Check(c.Faults, c.Ranks); err != nil {
+		return nil, err
+	}
 	w, err := sim.ParseWire(c.Link)
 	if err != nil {
 		return nil, ofField("Cluster.Link", err)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"weft/internal/fault"
+	"weft/internal/timeline"
 )
 
 // startFaults makes the cluster's faults happen at their times.
@@ -55,4 +56,12 @@ func (s stage) IsCut(from, to int) bool {
 
 func (s stage) Lose(rank, from int) {
 	s.job.Ranks[rank].Later(func() { s.members[rank].Node.Down(from, fault.ErrCut, false) })
+}
+
+// Note marks the fault in the timeline of the rank.
+func (s stage) Note(rank int, f fault.Fault) {
+	if r := s.members[rank].Timeline; r != nil {
+		r.Name(uint64(f.Kind), f.Kind.String())
+		r.Note(timeline.Moment, timeline.Fault, uint64(f.Kind), timeline.Nobody, int(f.For), nil)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"time"
 
+	"weft/internal/fault"
 	"weft/internal/join"
 	"weft/internal/sys"
 )
@@ -27,6 +28,7 @@ type Order struct {
 	PerHost  int
 	Loss     float64
 	GoBackN  bool
+	Faults   fault.List
 	Seed     uint64
 	Log      string // a file for the event log
 	Trace    string // a file for how much each rank sends to each other rank
@@ -43,7 +45,7 @@ func Obey(ctx context.Context, program func(m *join.Member) join.Program) (err e
 	}
 	c := Cluster{
 		Ranks: o.Ranks, Topology: o.Topology, Link: o.Link, MTU: o.MTU, PerHost: o.PerHost, Loss: o.Loss,
-		GoBackN: o.GoBackN, Seed: o.Seed,
+		GoBackN: o.GoBackN, Faults: o.Faults, Seed: o.Seed,
 	}
 	if o.Trace == "" {
 		o.Trace = os.Getenv(join.EnvTrace)

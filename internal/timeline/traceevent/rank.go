@@ -48,7 +48,7 @@ func (r *rank) advance() bool {
 	e := &events[r.begun]
 	r.begun++
 	r.now = mark{next, e, trackMoment, packets}
-	if !e.Kind.Packets() {
+	if !e.Kind.Packets() && e.Kind != timeline.Fault {
 		r.now.lane = r.laneFor(e.End)
 	}
 	if e.Begin != e.End {

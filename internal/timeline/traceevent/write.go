@@ -179,6 +179,10 @@ func (f *file) mark(r *rank) {
 	process := f.process(r.part.Rank)
 	thread := f.thread(r.part.Rank, m.lane)
 	at := m.at - f.base
+	if m.event.Kind == timeline.Fault {
+		f.fault(r.part, m.event, process, at)
+		return
+	}
 	if !f.named[thread] {
 		f.named[thread] = true
 		f.callLane(process, thread, m.lane)
@@ -208,6 +212,17 @@ func (f *file) mark(r *rank) {
 		f.event(end, process, thread, at)
 		f.done()
 	}
+}
+
+// fault marks a fault on all tracks of the rank to which it has happened.
+func (f *file) fault(p *timeline.Part, e *timeline.Event, process int, at int64) {
+	f.event(processWide, process, process, at)
+	f.category("fault")
+	f.name("fault: " + p.Names[e.ID])
+	if e.Size > 0 {
+		f.number("for ns", int64(e.Size))
+	}
+	f.done()
 }
 
 // callLane names a lane: packets stand below the operations.
