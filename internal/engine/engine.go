@@ -42,6 +42,7 @@ type Engine struct {
 	last    *peer // the peer used last
 	active  link.Active
 	blocked []*link.Queue // their transports had no room
+	denied  int           // of these, in front: no packet of theirs was taken
 	wanted  []int         // ranks that must be dialled
 	awaits  map[int]bool  // ranks of whose programs' ends the launcher must tell
 	awaited []int         // of these, those of which the launcher does not know

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sort"
 
 	"weft/internal/engine/link"
@@ -97,10 +98,14 @@ func (e *Engine) Taken(now monotime.Time, rank, n, taken int, dst []link.Packet)
 		e.active.Rotate()
 		return
 	}
-	if taken < n {
-		e.blocked = append(e.blocked, e.active.Park())
-	} else {
+	switch {
+	case taken == n:
 		e.active.Rotate()
+	case taken > 0:
+		e.blocked = append(e.blocked, e.active.Park())
+	default: // next time its turn comes before that of the peers which have used the room
+		e.blocked = slices.Insert(e.blocked, e.denied, e.active.Park())
+		e.denied++
 	}
 }
 
@@ -121,6 +126,7 @@ func (e *Engine) Retry() {
 		q.Retry()
 	}
 	e.blocked = e.blocked[:0]
+	e.denied = 0
 }
 
 // Pause puts off what is still to be sent until Retry.
