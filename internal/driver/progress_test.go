@@ -160,3 +160,43 @@ func TestNetworkRoundIsShort(t *testing.T) {
 		}
 	}
 }
+
+// A torrent is a transport to which packets come faster than they can be taken. They are none of the job's.
+type torrent struct {
+	*sink
+	polls int
+}
+
+func (t *torrent) Pending() bool { return true }
+func (t *torrent) Release()      {}
+
+func (t *torrent) Poll(dst []transport.In) int {
+	t.polls++
+	for i := range dst {
+		dst[i] = transport.In{From: -1, Data: []byte("nonsense")}
+	}
+	return len(dst)
+}
+
+// TestFloodLeavesOthersTheirTurn: a transport to which packets come without end does not keep the node from its other
+// transports, nor from returning.
+func TestFloodLeavesOthersTheirTurn(t *testing.T) {
+	one := func() uint64 { return 1 }
+	flooded := &torrent{sink: &sink{bell: doorbell.NewChan()}}
+	other := &torrent{sink: &sink{bell: flooded.bell}}
+	n := New(Config{
+		Engine: engine.Config{Rank: 0, Size: 2, Job: 1, Incarnation: 1, Rand: one},
+		Route:  func(int) (Route, error) { return Route{Transport: flooded}, nil },
+	})
+	n.Start(flooded.bell, flooded, other)
+	n.mu.Lock()
+	flooded.polls = 0
+	other.polls = 0
+	n.progress()
+	if flooded.polls == 0 || flooded.polls > most || other.polls == 0 || other.polls > most {
+		t.Errorf("of two flooded transports one was polled %d times, and the other %d, want at most %d each", flooded.polls,
+			other.polls, most)
+	}
+	n.mu.Unlock()
+	n.Close(0, "")
+}

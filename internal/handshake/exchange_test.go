@@ -102,6 +102,26 @@ func TestLowOrder(t *testing.T) {
 	}
 }
 
+// TestReplyIsWhole: a reply of another kind, or of another length, is none.
+func TestReplyIsWhole(t *testing.T) {
+	caller := example().Call("test")
+	l, err := Hear(caller.Hello(), "test", func(uint32, uint32) (Pair, error) { return example(), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := l.Reply()
+	refused := bytes.Clone(good)
+	refused[0]++
+	for name, reply := range map[string][]byte{"refused": refused, "cut": good[:len(good)-1], "longer": append(good, 0)} {
+		if _, err := caller.Reply(reply); !errors.Is(err, ErrStranger) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := caller.Reply(good); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestCut: a connection that ends before the reply was cut, and one that ends later was not.
 func TestCut(t *testing.T) {
 	for _, after := range []int{0, ReplySize} {
