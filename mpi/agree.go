@@ -12,7 +12,7 @@ import (
 // which Agree has returned it.
 type Agreement struct {
 	Flags uint64 // the bitwise AND of the flags of the members that are not in Dead
-	Dead  []int  // the members that have died or left, in order
+	Dead  []int  // the members that have died or left, or have failed to make the communicator, in order
 }
 
 // Agree returns what the members agree on, when all members that live have called it: the bitwise

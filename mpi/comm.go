@@ -43,6 +43,7 @@ type Comm struct {
 	running []*call   // collective operations that go on
 	past    [8]header // the last ones, by their numbers
 	sends   uint32    // the number of synchronous sends so far
+	family  family
 
 	board    *board // nil: not made
 	plain    uint32 // operations before it is made, so far

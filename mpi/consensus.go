@@ -45,6 +45,9 @@ func (w *world) meet(c *Comm) *consensus {
 		for _, gone := range w.mourned {
 			s.down(gone)
 		}
+		for _, rank := range c.family.without {
+			s.down(rank)
+		}
 	}
 	return s
 }
@@ -101,6 +104,7 @@ func (s *consensus) agree(ctx context.Context, flags uint64, kind uint32, doing 
 	news := extend.NewSignal(p)
 	s.await(news)
 	defer s.forget(news)
+	s.c.w.inquireSoon()
 	var mine *decision
 	for {
 		if err := ctx.Err(); err != nil {

@@ -75,7 +75,8 @@ func (c *Comm) split(ctx context.Context, a applicant) (d *Comm, err error) {
 		return nil, err
 	}
 	all := make([]applicant, c.Size())
-	if err := c.run(ctx, even(OpSplit, Of([]applicant{a}), Of(all), 0)); err != nil || a.absent != 0 {
+	birth, err := c.gatherApplicants(ctx, a, all)
+	if err != nil || a.absent != 0 {
 		return nil, err
 	}
 	var places []int
@@ -85,16 +86,11 @@ func (c *Comm) split(ctx context.Context, a applicant) (d *Comm, err error) {
 		}
 	}
 	slices.SortStableFunc(places, func(i, j int) int { return cmp.Compare(all[i].key, all[j].key) })
-	return c.child(places, all[places[0]].number)
-}
-
-// child makes a communicator of some members. The first one has given the number out.
-func (c *Comm) child(places []int, number uint32) (*Comm, error) {
 	g, err := c.group.Include(places...)
 	if err != nil {
 		return nil, err
 	}
-	return c.w.make(newID(g.at(0), number), g), nil
+	return c.child(g, all[places[0]].number, birth), nil
 }
 
 // meeting is the first rank of the numbers of communicators in which members of a group meet, to make another one.
@@ -139,7 +135,8 @@ func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
 	}
 	all := make([]applicant, c.Size())
 	mine := applicant{color: h.Sum64(), number: number}
-	if err := c.run(ctx, even(OpSplit, Of([]applicant{mine}), Of(all), 0)); err != nil {
+	birth, err := c.gatherApplicants(ctx, mine, all)
+	if err != nil {
 		return nil, err
 	}
 	for place, other := range all {
@@ -147,11 +144,12 @@ func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
 			err := fmt.Errorf("mpi: rank %d of %v makes a communicator of another group, or of the same members in "+
 				"another order: %w", place, c, ErrMismatch)
 			c.Revoke(err)
+			c.stillborn(birth)
 			return nil, err
 		}
 	}
 	if g.find(c.w.p.Rank()) < 0 {
 		return nil, nil
 	}
-	return c.w.make(newID(g.at(0), all[c.group.find(g.at(0))].number), g), nil
+	return c.child(g, all[c.group.find(g.at(0))].number, birth), nil
 }

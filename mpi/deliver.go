@@ -86,8 +86,7 @@ func (w *world) deliver(a arrival) {
 		w.refuse(a.offer)
 		return
 	case c.revoked != nil:
-		c.tell(place) // before its send fails, so that it knows why
-		w.refuse(a.offer)
+		c.giveUp(place, a.offer)
 		return
 	}
 	c.w.look.TraceCame(a.from, c.traceTag(a.head.key()))
@@ -96,8 +95,7 @@ func (w *world) deliver(a arrival) {
 		return
 	}
 	if a.head.class == collective && c.missed(place, &a.head) {
-		c.tell(place)
-		w.refuse(a.offer)
+		c.giveUp(place, a.offer)
 		return
 	}
 	a.body = w.bodies.clone(a.body)
@@ -123,6 +121,19 @@ func (w *world) soon(id uint64) *early {
 		w.early[id] = e
 	}
 	return e
+}
+
+// giveUp turns away the sender of a long message of a communicator that is over. If the communicator is revoked the
+// news of that ends the send. A refusal could come before the news, and would not say why. The lock is held.
+func (c *Comm) giveUp(place int, o extend.Offer) {
+	if c.told == nil {
+		c.w.refuse(o)
+		return
+	}
+	c.tell(place)
+	if o.Open() {
+		c.w.later(o.Drop)
+	}
 }
 
 // refuse turns away the sender of a long message. The lock is held.

@@ -12,13 +12,25 @@ import (
 // Members that have called operations which do not belong together may send nothing that could be compared: each waits
 // for the other, or one of them has called an operation too often. So a member that has waited for a while asks the
 // member that it waits for. If that has called something else under the same number, it revokes the communicator; if it
-// has not come so far, it says how far it has, for weft ps and the error of the wait.
+// has not come so far, it says how far it has, for weft ps and the error of the wait. Of a communicator that it has
+// failed to make it says that: see family.go.
 
 // inquiryPeriod is how long a receive of a collective operation waits at least before its source is asked. It is asked
 // again after twice as long, and so on.
 const inquiryPeriod = time.Second
 
-// inquire looks, time after time, for receives of collective operations that wait for long, until none waits at all.
+// mostLooks is how often inquire looks at a receive of a single message, whose sender may take its time.
+const mostLooks = 64
+
+// beginInquiry starts inquire if it does not run. The lock is held.
+func (w *world) beginInquiry() {
+	if !w.inquiring {
+		w.inquiring = true
+		w.later(func() { w.p.Go(w.inquire) })
+	}
+}
+
+// inquire looks, time after time, for receives and agreements that wait for long, until none waits at all.
 func (w *world) inquire() {
 	for idle := 0; idle < 2; {
 		if w.p.Sleep(context.Background(), inquiryPeriod) != nil {
@@ -27,7 +39,7 @@ func (w *world) inquire() {
 		w.mu.Lock()
 		idle++
 		for _, r := range w.waiting {
-			if r.want == nil || r.state != waiting {
+			if r.state != waiting || r.want == nil && (r.c.family.parent == nil || r.looks == mostLooks) {
 				continue
 			}
 			idle = 0
@@ -43,6 +55,11 @@ func (w *world) inquire() {
 				}
 			}
 		}
+		for _, s := range w.agreeing {
+			if s.looksAgain() {
+				idle = 0
+			}
+		}
 		w.inquiring = idle < 2
 		w.unlock()
 	}
@@ -50,6 +67,10 @@ func (w *world) inquire() {
 
 // ask asks the source of a receive what it has called. The lock is held.
 func (w *world) ask(r *receive) {
+	r.c.askHas(r.source)
+	if r.want == nil {
+		return
+	}
 	if r.shown == nil {
 		r.show()
 	}

@@ -17,11 +17,12 @@ import (
 //	offset  field
 //	0       communicator, 8 bytes
 //	8       what: an agreement's message, a revocation, the news that a rank has gone, a question what the receiver has
-//	        called, or the answer that the sender has not come so far
-//	9       of a revocation: the rank that has gone, or -1; of the news: which rank; 4 bytes
+//	        called, the answer that the sender has not come so far, a question whether the receiver has a child of the
+//	        communicator, or the answer that the sender has not got it
+//	9       of a revocation: the rank that has gone, or -1; of the news: which rank; of a child: its birth; 4 bytes
 //	13      of a revocation: the rank that revoked, 4 bytes
 //	17      the agreement's message; the reason in words; or the header of an operation: that in which the sender waits
-//	        for the receiver, or the last one that the sender has called
+//	        for the receiver, or the last one that the sender has called; or the child, 8 bytes
 type notice struct {
 	comm     uint64
 	what     byte
@@ -38,6 +39,8 @@ const (
 	noticeAsk
 	noticeBehind
 	noticeHeard // of a rank to itself: see catchUp
+	noticeHas
+	noticeHasNot
 )
 
 const noticeSize = 17
@@ -109,6 +112,7 @@ func (w *world) hear(n notice) {
 		return
 	}
 	member := c.group.find(n.from) >= 0
+	var out *Comm
 	switch {
 	case !member:
 	case n.what == noticeRevoke:
@@ -117,8 +121,15 @@ func (w *world) hear(n notice) {
 		c.asked(n.from, n.rest)
 	case n.what == noticeBehind:
 		c.behind(n.from, n.rest)
+	case n.what == noticeHas:
+		c.answerHas(n)
+	case n.what == noticeHasNot:
+		out = c.hasNot(n)
 	}
 	w.unlock()
+	if out != nil {
+		w.leftOut(out, n.from)
+	}
 	if member && n.what == noticeAgree {
 		w.meet(c).take(n.from, n.rest)
 	}
@@ -215,9 +226,8 @@ func (c *Comm) drop(why error) {
 		}
 	}
 	for m, place, ok := c.q.Take(AnySource, 0, 0); ok; m, place, ok = c.q.Take(AnySource, 0, 0) {
-		c.tell(place)
 		c.w.bodies.put(m.body)
-		c.w.refuse(m.offer)
+		c.giveUp(place, m.offer)
 	}
 }
 

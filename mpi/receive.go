@@ -158,8 +158,7 @@ func (w *world) fetch(ctx context.Context, r *receive) error {
 		r.err = nil
 		r.post()
 	case !r.got.offer.Open() || r.c.revoked != nil:
-		r.c.tell(place)
-		w.refuse(r.got.offer)
+		r.c.giveUp(place, r.got.offer)
 		if r.c.revoked != nil {
 			err = r.c.reason()
 		}
@@ -186,9 +185,8 @@ func (w *world) giveBack(c *Comm, place int, m *message) {
 // The lock is held, but not while the goroutine sleeps.
 func (w *world) wait(ctx context.Context, r *receive) error {
 	w.waiting = append(w.waiting, r)
-	if r.want != nil && !w.inquiring {
-		w.inquiring = true
-		w.later(func() { w.p.Go(w.inquire) })
+	if r.want != nil || r.c.family.parent != nil {
+		w.beginInquiry()
 	}
 	b := r.c.bind(ctx)
 	defer w.leave(r, b)
@@ -326,7 +324,7 @@ func (w *world) receives() (list []extend.Receive) {
 }
 
 // drop removes r from s.
-func drop(s []*receive, r *receive) []*receive {
+func drop[T comparable](s []T, r T) []T {
 	i := slices.Index(s, r)
 	return slices.Delete(s, i, i+1)
 }

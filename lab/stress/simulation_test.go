@@ -41,12 +41,16 @@ func TestSimulation(t *testing.T) {
 // TestMendedFaults plays seeds that have found faults of weft, by the kind of scene that has found them.
 func TestMendedFaults(t *testing.T) {
 	for seed, kind := range map[uint64]string{
-		593:                 "ends",    // a leader returned before it had its part of a barrier in memory
-		1795692506486565233: "lock",    // a rank that had returned was asked in a repair, and its answer refused
-		30384:               "barrier", // a member waited in memory for one that had died, which only another member had known
-		21073:               "barrier", // a rank that returned before its first Sync of an RBCQ-1 barrier was waited for
-		1795716929687833823: "",        // a message of a revoked communicator was refused before its sender was told why
-		1456:                "lock",    // the next holder was not told that a rank had left with a lock whose home grants permits
+		593:                 "ends",              // a leader returned before it had its part of a barrier in memory
+		1795692506486565233: "lock",              // a rank that had returned was asked in a repair, and its answer refused
+		30384:               "barrier",           // a member waited in memory for one that had died, which only another member had known
+		21073:               "barrier",           // a rank that returned before its first Sync of an RBCQ-1 barrier was waited for
+		1795716929687833823: "",                  // a message of a revoked communicator was refused before its sender was told why
+		1795717364263837744: "abandon",           // a revocation was told after the refusal of a message
+		30104:               "survive",           // a member agreed with one that had failed to make the communicator
+		1795717334670725137: "",                  // a member waited for the messages of one that had failed to make the communicator
+		1795723242437710907: "barrier,lock,ends", // the home of a dynamic barrier returned as a member that had arrived
+		1456:                "lock",              // the next holder was not told that a rank had left with a lock whose home grants permits
 	} {
 		if f, _ := stress.Simulate(t.Context(), stress.DrawSimulated(seed), kind, "", nil); f != nil {
 			t.Errorf("seed %d: %s", seed, strings.Join(f.Found, "\n"))
