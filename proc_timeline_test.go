@@ -118,7 +118,8 @@ func TestTimelineFaults(t *testing.T) {
 			marks = append(marks, fmt.Sprintf("%d ns: %s of rank %d", s.Begin, s.Name, s.Process-1))
 		}
 	}
-	want := []string{"1000 ns: fault: slow of rank 1", "3000 ns: fault: pause of rank 0", "3000 ns: fault: pause of rank 2",
+	want := []string{"1000 ns: fault: slow of rank 1", "3000 ns: fault: pause of rank 0",
+		"3000 ns: fault: pause of rank 2",
 		"6000 ns: fault: heal of rank 1"}
 	if !slices.Equal(marks, want) {
 		t.Errorf("%q", marks)

@@ -7,8 +7,9 @@ import (
 
 // A communicator is made by an operation of its parent, which can fail at some members and not at others: a context
 // ends, or a member dies. The members that have it would wait for one that has not got it, and never will. So a member
-// that has waited for a while for a message or an agreement asks the member that it waits for. That one answers, as member of the parent, if it has
-// failed to make the communicator; then the others go on without it, as if it had left. (PROTOCOL §12)
+// that has waited for a while for a message or an agreement asks the member that it waits for. That one answers, as
+// member of the parent, if it has failed to make the communicator; then the others go on without it, as if it had left.
+// (PROTOCOL §12)
 
 // A family is how a communicator came into being, and what came of those made from it.
 type family struct {

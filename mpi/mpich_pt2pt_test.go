@@ -166,8 +166,10 @@ var mpichMessages = []mpichCase{
 	{"waitany_null, waittestnull", func(ctx context.Context, c *Comm) error {
 		at, _, err := WaitAny(ctx, nil, nil)
 		some, e := WaitSome(ctx, nil, nil)
-		return errors.Join(err, e, WaitAll(ctx), WaitAll(ctx, nil), is("WaitAny", at, Undefined), is("WaitSome", len(some), 0),
-			is("TestAny", TestAny(nil, nil), Undefined), is("TestSome", len(TestSome(nil)), 0), is("TestAll", TestAll(nil), true))
+		return errors.Join(err, e, WaitAll(ctx), WaitAll(ctx, nil), is("WaitAny", at, Undefined),
+			is("WaitSome", len(some), 0),
+			is("TestAny", TestAny(nil, nil), Undefined), is("TestSome", len(TestSome(nil)), 0),
+			is("TestAll", TestAll(nil), true))
 	}},
 	{"sendflood, many_isend", func(ctx context.Context, c *Comm) error { // all send to all, before any receives
 		const each = 200

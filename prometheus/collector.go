@@ -20,8 +20,8 @@ const (
 	ThisProcess              // the ranks and the streams of this process, dialled ones included
 )
 
-// A Collector exports the counters of ranks, and of streams on one host and between hosts, to Prometheus. It implements prometheus.Collector. Any goroutine may
-// use it, and it need not be closed.
+// A Collector exports the counters of ranks, and of streams on one host and between hosts, to Prometheus. It implements
+// prometheus.Collector. Any goroutine may use it, and it need not be closed.
 type Collector struct{ scope Scope }
 
 // NewCollector returns a Collector, for prometheus.Register.
@@ -34,7 +34,8 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect reads the counter pages of the ranks, and asks the servers of streams. Pages that cannot be read are counted in weft_unreadable_pages.
+// Collect reads the counter pages of the ranks, and asks the servers of streams. Pages that cannot be read are counted
+// in weft_unreadable_pages.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	unreadable := 0
 	for _, dir := range directory.Jobs() {

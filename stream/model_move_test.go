@@ -2,11 +2,11 @@ package stream
 
 import "testing"
 
-// A moveState is a connection that may move from its socket into memory, as a state of all that its four goroutines share:
-// at each end one writes two bytes and ends its writing, and one reads to the end. All interleavings are searched, with
-// offers at any moment or none, which the dialler takes or does not: every byte comes once, in order, each direction ends
-// where its writer has ended it, and nobody waits for ever. A step is one system call, one access to shared memory, or
-// what the code does under Conn.mu; the functions of move.go and early.go are named beside it.
+// A moveState is a connection that may move from its socket into memory, as a state of all that its four goroutines
+// share: at each end one writes two bytes and ends its writing, and one reads to the end. All interleavings are
+// searched, with offers at any moment or none, which the dialler takes or does not: every byte comes once, in order,
+// each direction ends where its writer has ended it, and nobody waits for ever. A step is one system call, one access
+// to shared memory, or what the code does under Conn.mu; the functions of move.go and early.go are named beside it.
 type moveState struct {
 	dirs [2]direction // by the role of the writer
 	ends [2]moveEnd   // by role
@@ -385,7 +385,9 @@ func TestMovesInAllOrders(t *testing.T) {
 		t.Errorf("%s, in %+v; %d ways end in memory", wrong, in, moved)
 	}
 	t.Logf("%d states, of which %d are ends in memory", states, moved)
-	for _, f := range []moveFlaws{{endsFirst: true}, {hasty: true}, {forgets: true}, {movesAfter: true}, {readsEndOld: true}} {
+	for _, f := range []moveFlaws{
+		{endsFirst: true}, {hasty: true}, {forgets: true}, {movesAfter: true}, {readsEndOld: true},
+	} {
 		if wrong, _, _, _ := searchMoves(f); wrong == "" {
 			t.Errorf("the search does not find what is wrong with %+v", f)
 		} else {

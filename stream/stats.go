@@ -12,8 +12,8 @@ import (
 	"weft/internal/control"
 )
 
-// Stats are counters of a listener, or of what this process has dialled at one address. Those of bytes, waits and sleeps
-// are sums over all connections, closed ones included.
+// Stats are counters of a listener, or of what this process has dialled at one address. Those of bytes, waits and
+// sleeps are sums over all connections, closed ones included.
 type Stats struct {
 	Network string `json:"network"` // "unix", or "tcp" between hosts
 	Address string `json:"address"` // as it was given to Listen or Dial

@@ -152,7 +152,8 @@ func TestStatsBetweenHosts(t *testing.T) {
 	waittest.Until(t, "both have gone", func() bool { return l.Stats().Open == 0 && l.Stats().Read == 5000 })
 }
 
-// TestAddressesAreBounded: a process that dials at ever new addresses keeps counters of so many, and of the rest together.
+// TestAddressesAreBounded: a process that dials at ever new addresses keeps counters of so many, and of the rest
+// together.
 func TestAddressesAreBounded(t *testing.T) {
 	var r register
 	for i := range 3 * mostAddresses {

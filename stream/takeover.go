@@ -17,8 +17,9 @@ import (
 func (l *Listener) File() (*os.File, error) { return l.sock.File() }
 
 // FileListener listens at a socket that another process has made: a predecessor (Listener.File), or a supervisor such
-// as systemd (Config.Activated). address is the path, or the abstract name, at which clients dial; "" means the one that
-// the socket itself has. Close leaves the socket's file where it is, unless SetUnlinkOnClose says otherwise. f stays the caller's.
+// as systemd (Config.Activated). address is the path, or the abstract name, at which clients dial; "" means the one
+// that the socket itself has. Close leaves the socket's file where it is, unless SetUnlinkOnClose says otherwise. f
+// stays the caller's.
 func (cfg *Config) FileListener(f *os.File, address string) (*Listener, error) {
 	buffer, err := cfg.buffer()
 	if err != nil {

@@ -133,8 +133,8 @@ func childGeneration(address string, args []string) error {
 	return next.Wait() // for the test, which waits for the first one
 }
 
-// answerAll answers requests of 8 bytes with this process's number and the request, until the listener is closed and all
-// connections have ended.
+// answerAll answers requests of 8 bytes with this process's number and the request, until the listener is closed and
+// all connections have ended.
 func answerAll(l *Listener) {
 	var conns sync.WaitGroup
 	defer conns.Wait()

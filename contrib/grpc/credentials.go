@@ -42,8 +42,8 @@ func Peer(ctx context.Context) (stream.Peer, bool) {
 }
 
 // Creds returns credentials for connections of weft, at a client or a server: they encrypt nothing themselves, and
-// refuse connections that are not weft's. As gRPC's local credentials do for Unix sockets, they say that what is sent is
-// private and intact, so tokens may be sent with calls.
+// refuse connections that are not weft's. As gRPC's local credentials do for Unix sockets, they say that what is sent
+// is private and intact, so tokens may be sent with calls.
 func Creds() credentials.TransportCredentials { return creds{} }
 
 type creds struct{}

@@ -108,8 +108,8 @@ func (r *roll[T]) admit(uid int) bool {
 	return r.users[uid] <= mostAsked
 }
 
-// socket returns the name of the socket in a line of /proc/net/unix and the number of its process, or "" if the line has
-// another socket.
+// socket returns the name of the socket in a line of /proc/net/unix and the number of its process, or "" if the line
+// has another socket.
 func socket(line, kind string, pid int) (name, process string) {
 	words := strings.Fields(line)
 	if len(words) == 0 {

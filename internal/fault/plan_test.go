@@ -107,11 +107,17 @@ func TestPlanWaitsForAnOperation(t *testing.T) {
 // A List reads what a command line says of faults, and refuses what it does not understand.
 func TestList(t *testing.T) {
 	for text, want := range map[string]Fault{
-		"crash 1":                             {Kind: Crash, Ranks: []int{1}},
-		"pause 1,2 at 3ms for 1ms":            {Kind: Pause, Ranks: []int{1, 2}, At: 3 * time.Millisecond, For: time.Millisecond},
-		"slow 0 by 50us after 3:100":          {Kind: Slow, Ranks: []int{0}, Delay: 50 * time.Microsecond, After: Operations{3, 100}},
-		"partition 0,1 for 1s after 0:1 at 0": {Kind: Partition, Ranks: []int{0, 1}, For: time.Second, After: Operations{0, 1}},
-		"heal at 2s":                          {Kind: Heal, At: 2 * time.Second},
+		"crash 1": {Kind: Crash, Ranks: []int{1}},
+		"pause 1,2 at 3ms for 1ms": {
+			Kind: Pause, Ranks: []int{1, 2}, At: 3 * time.Millisecond, For: time.Millisecond,
+		},
+		"slow 0 by 50us after 3:100": {
+			Kind: Slow, Ranks: []int{0}, Delay: 50 * time.Microsecond, After: Operations{3, 100},
+		},
+		"partition 0,1 for 1s after 0:1 at 0": {
+			Kind: Partition, Ranks: []int{0, 1}, For: time.Second, After: Operations{0, 1},
+		},
+		"heal at 2s": {Kind: Heal, At: 2 * time.Second},
 	} {
 		var l List
 		if err := l.Set(text); err != nil || !reflect.DeepEqual(l, List{want}) {

@@ -138,8 +138,8 @@ func (p *ByteProducer) Ready() bool {
 // Grown reports whether more of the data is in use than at first.
 func (p *ByteProducer) Grown() bool { return p.size > BytesLeast }
 
-// Positions returns how many bytes have been written and how many of them have been read, as the shared memory says: the
-// other side could have changed it. Any goroutine may ask.
+// Positions returns how many bytes have been written and how many of them have been read, as the shared memory says:
+// the other side could have changed it. Any goroutine may ask.
 func (p *ByteProducer) Positions() (written, read uint64) { return p.m.positions() }
 
 // positions reads the tail last: read is not more than written.

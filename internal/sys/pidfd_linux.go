@@ -14,7 +14,9 @@ const peerPIDFD = 77
 // credentials. Kernels before 6.5 have none.
 func PeerPIDFD(c syscall.RawConn) (fd int, err error) {
 	var inner error
-	if err := c.Control(func(s uintptr) { fd, inner = unix.GetsockoptInt(int(s), unix.SOL_SOCKET, peerPIDFD) }); err != nil {
+	if err := c.Control(func(s uintptr) {
+		fd, inner = unix.GetsockoptInt(int(s), unix.SOL_SOCKET, peerPIDFD)
+	}); err != nil {
 		return -1, err
 	}
 	return fd, os.NewSyscallError("SO_PEERPIDFD", inner)

@@ -118,9 +118,12 @@ func (k *Server) Lines() (lines []string) {
 	return lines
 }
 
+// whole prints a number without a fraction.
+func whole(v float64) string { return fmt.Sprintf("%.0f", v) }
+
 var connColumns = []column[*Conn]{
-	number("peer", func(c *Conn) float64 { return float64(c.Peer.PID) }, func(v float64) string { return fmt.Sprintf("%.0f", v) }),
-	number("uid", func(c *Conn) float64 { return float64(c.Peer.UID) }, func(v float64) string { return fmt.Sprintf("%.0f", v) }),
+	number("peer", func(c *Conn) float64 { return float64(c.Peer.PID) }, whole),
+	number("uid", func(c *Conn) float64 { return float64(c.Peer.UID) }, whole),
 	words("command", func(c *Conn) string { return c.Command }),
 	words("remote", func(c *Conn) string { return c.Remote }),
 	number("age", func(c *Conn) float64 { return c.Age.Seconds() },

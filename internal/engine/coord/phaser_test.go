@@ -73,8 +73,8 @@ func TestLateAtBrokenPhases(t *testing.T) {
 	}
 }
 
-// TestReturnedAtHome: a rank whose program returns when it has arrived at a phase stops no other member at the next one,
-// wherever the home of the barrier is.
+// TestReturnedAtHome: a rank whose program returns when it has arrived at a phase stops no other member at the next
+// one, wherever the home of the barrier is.
 func TestReturnedAtHome(t *testing.T) {
 	const n = 3
 	for home := range n {

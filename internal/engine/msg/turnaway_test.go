@@ -6,8 +6,8 @@ import (
 	"weft/internal/engine/wire"
 )
 
-// TestTurnedAway: the sender of a long message is told when its receiver gives the message up, or closes the port. It is
-// told nothing of that if the receiver wants so, or leaves: then it hears the reason in another way.
+// TestTurnedAway: the sender of a long message is told when its receiver gives the message up, or closes the port. It
+// is told nothing of that if the receiver wants so, or leaves: then it hears the reason in another way.
 func TestTurnedAway(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(d *rig, p *Port, op *Op)

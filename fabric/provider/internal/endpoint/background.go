@@ -2,9 +2,10 @@ package endpoint
 
 import "time"
 
-// A thread that computes does not look for packets. Meanwhile a goroutine does: peers have their answers, timers run, and
-// long messages go on. It looks whether the program has looked; while it does, which is as good, the goroutine looks
-// seldom. It takes no more than few messages from the port, whose buffers bound what comes; the program takes the others.
+// A thread that computes does not look for packets. Meanwhile a goroutine does: peers have their answers, timers run,
+// and long messages go on. It looks whether the program has looked; while it does, which is as good, the goroutine
+// looks seldom. It takes no more than few messages from the port, whose buffers bound what comes; the program takes the
+// others.
 const (
 	seldom = 5 * time.Millisecond
 	often  = time.Millisecond

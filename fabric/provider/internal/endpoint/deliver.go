@@ -55,8 +55,8 @@ func (e *Endpoint) arrive(p *peer, text []byte) {
 	q.Keep(p.number, a.head.tag, a)
 }
 
-// give gives a message to a receive, and reports whether it has taken it: of several messages it may have no room for one
-// more. Then it has ended.
+// give gives a message to a receive, and reports whether it has taken it: of several messages it may have no room for
+// one more. Then it has ended.
 func (e *Endpoint) give(r *receive, a *arrival) bool {
 	room := r.buf[r.used:]
 	n := int(a.head.length)

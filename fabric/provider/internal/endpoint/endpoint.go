@@ -51,8 +51,9 @@ type Endpoint struct {
 	spare       spare
 }
 
-// Open opens an endpoint. The environment, which env reads, says which job it belongs to and which network it takes. What
-// ends is told in two rings, which may be the same. The warning says what the environment asks for and is not there.
+// Open opens an endpoint. The environment, which env reads, says which job it belongs to and which network it takes.
+// What ends is told in two rings, which may be the same. The warning says what the environment asks for and is not
+// there.
 func Open(sent, received *Ring, env func(string) string) (e *Endpoint, warning error, err error) {
 	e = &Endpoint{
 		sent: sent, received: received, start: time.Now(), claimed: map[uintptr]arrival{},
@@ -127,8 +128,8 @@ func (e *Endpoint) now() monotime.Time { return monotime.Time(time.Since(e.start
 // patience is how long Close waits for what is still on its way.
 const patience = time.Second
 
-// Close tells the others that this endpoint leaves, when what it has sent is acknowledged or the time is over, and gives
-// everything back. The program must not use buffers of operations that have not ended before Close has returned.
+// Close tells the others that this endpoint leaves, when what it has sent is acknowledged or the time is over, and
+// gives everything back. The program must not use buffers of operations that have not ended before Close has returned.
 func (e *Endpoint) Close() {
 	close(e.over)
 	<-e.idle

@@ -15,7 +15,9 @@ func TestMessages(t *testing.T) {
 		for _, early := range []bool{true, false} {
 			into := make([]byte, n+1)
 			r := Receive{Kind: Tagged, Completes: true, From: 0, Tag: uint64(i), Buf: into, Base: 0x1000, Context: uintptr(i)}
-			s := Send{Kind: Tagged, Completes: true, To: 1, Tag: uint64(i), HasData: early, Data: 77, Body: text(n, i), Context: 5}
+			s := Send{
+				Kind: Tagged, Completes: true, To: 1, Tag: uint64(i), HasData: early, Data: 77, Body: text(n, i), Context: 5,
+			}
 			if early {
 				must(t, b.Post(&r))
 			}

@@ -18,8 +18,8 @@ import (
 //	8  64 name of the sender
 //	72 16 tag, by the job's secret
 //
-// A question is repeated until there is an answer, each time after a longer pause. A greeting from a stranger is dropped,
-// and so is one from another start of an endpoint that is known.
+// A question is repeated until there is an answer, each time after a longer pause. A greeting from a stranger is
+// dropped, and so is one from another start of an endpoint that is known.
 const (
 	greetAt    = 8
 	greetTag   = greetAt + NameSize

@@ -2,8 +2,8 @@ package endpoint
 
 import "weft/internal/engine/msg"
 
-// An incoming is a long message whose header has come. Its bytes wait at the sender until a receive wants them; then they
-// are fetched into the program's memory. On some paths they come unasked.
+// An incoming is a long message whose header has come. Its bytes wait at the sender until a receive wants them; then
+// they are fetched into the program's memory. On some paths they come unasked.
 //
 //	stage     from                                         waits for
 //	expected  its header                                   its announcement, or its bytes

@@ -13,8 +13,8 @@ import (
 // NameSize is the length of a name in bytes. Open MPI takes no longer one.
 const NameSize = 64
 
-// A name is what fi_getname tells of an endpoint, and other endpoints insert: which it is, and how it is reached. Little
-// endian:
+// A name is what fi_getname tells of an endpoint, and other endpoints insert: which it is, and how it is reached.
+// Little endian:
 //
 //	0  1  version
 //	1  1  length of the prefix of the address

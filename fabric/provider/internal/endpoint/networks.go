@@ -30,8 +30,8 @@ type networks struct {
 // errNoNetwork says that there is nothing to bind.
 var errNoNetwork = errors.New("weft: this host has no address that others can reach: set " + envBind)
 
-// open opens them, and completes the name of the endpoint. Raw Ethernet is used if the environment names an interface and
-// the process may; if it may not, UDP does.
+// open opens them, and completes the name of the endpoint. Raw Ethernet is used if the environment names an interface
+// and the process may; if it may not, UDP does.
 func (n *networks) open(who *name, bell transport.Doorbell, env func(string) string) error {
 	device := env(envInterface)
 	subnet, err := address(env(envBind), device)

@@ -132,9 +132,9 @@ func (e *Endpoint) connect(p *peer) {
 	e.greet(p)
 }
 
-// guard returns what protects packets to and from a peer. Both endpoints come to the same. As in jobs of weft, a checksum
-// does on a segment by raw Ethernet, a tag by UDP, and elsewhere packets are encrypted; but where the launcher gives the
-// ranks no key there is nothing to do more with than a checksum, and within a host nothing to protect from.
+// guard returns what protects packets to and from a peer. Both endpoints come to the same. As in jobs of weft, a
+// checksum does on a segment by raw Ethernet, a tag by UDP, and elsewhere packets are encrypted; but where the launcher
+// gives the ranks no key there is nothing to do more with than a checksum, and within a host nothing to protect from.
 func (e *Endpoint) guard(p *peer, t transport.Transport) link.Guard {
 	a := e.name.subnet
 	b := p.name.subnet

@@ -105,7 +105,8 @@ func TestSeveralIsFull(t *testing.T) {
 		send(t, a, &Send{To: 1, Body: text(100, i)})
 	}
 	for _, want := range []Entry{
-		{Context: 0, Len: 100}, {Context: 0, Flags: flagMultiRecv}, {Context: 1, Len: 100}, {Context: 1, Flags: flagMultiRecv},
+		{Context: 0, Len: 100}, {Context: 0, Flags: flagMultiRecv},
+		{Context: 1, Len: 100}, {Context: 1, Flags: flagMultiRecv},
 	} {
 		e := next(t, b.received, a, b)
 		if e.Context != want.Context || e.Len != want.Len || e.Flags&flagMultiRecv != want.Flags {
