@@ -5,6 +5,7 @@ import "context"
 // Events are what ends a Wait of an endpoint's bundle.
 type Events uint8
 
+// The events.
 const (
 	NotEmpty Events = iota // a message for the endpoint has arrived, or a request of it has come back
 	NoEvents               // nothing

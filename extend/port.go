@@ -68,16 +68,15 @@ func (x *Port) Note(b []byte) error {
 	return x.in.Node.Message(context.Background(), x.in.Port, c)
 }
 
-// TracePosted and TraceCame tell the trace of this rank (WEFT_TRACE), if it keeps one, that a receive has been posted
-// and that a message has come, in a library that matches receives with messages by source and tag. Source is a rank, or
-// -1 for any.
+// TracePosted tells the trace of this rank (WEFT_TRACE), if it keeps one, that a receive has been posted, in a library
+// that matches receives with messages by source and tag. Source is a rank, or -1 for any.
 func (x *Port) TracePosted(source int, tag, mask uint64) {
 	if x.in.Trace != nil {
 		x.in.Trace.Note(amt.Event{What: amt.Posted, Peer: source, Tag: tag, Mask: mask})
 	}
 }
 
-// TraceCame: see TracePosted.
+// TraceCame tells the trace that a message has come, as TracePosted does of receives.
 func (x *Port) TraceCame(from int, tag uint64) {
 	if x.in.Trace != nil {
 		x.in.Trace.Note(amt.Event{What: amt.Came, Peer: from, Tag: tag})

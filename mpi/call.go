@@ -145,7 +145,7 @@ type callOp struct {
 }
 
 func (o *callOp) start() error {
-	k, err := o.c.begin(nil, &o.params)
+	k, err := o.c.begin(context.Background(), &o.params)
 	if err != nil {
 		return k.end(err)
 	}

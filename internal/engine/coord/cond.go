@@ -9,7 +9,7 @@ import (
 	"weft/internal/monotime"
 )
 
-// Bit, as N, makes an operation one on the bit of a condition: Broadcast sets it, Signal clears it, and Enter waits
+// Bit as N makes an operation one on the bit of a condition: Broadcast sets it, Signal clears it, and Enter waits
 // only while it is clear. ([Hayakawa98] §3.2)
 const Bit = 1 << 32
 
