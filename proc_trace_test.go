@@ -162,6 +162,11 @@ func TestTraceOfSimulation(t *testing.T) {
 		} {
 			t.Errorf("%+v %+v", head, rows)
 		}
+		for range head.Events {
+			if err := d.Decode(&amt.Event{}); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	if ranks != 5 {
 		t.Errorf("parts of %d ranks", ranks)

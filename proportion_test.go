@@ -65,7 +65,7 @@ func TestLongPath(t *testing.T) {
 		var half, whole time.Duration // when rank 0 had so much
 		cluster := Cluster{Ranks: 2, Link: c.link, Loss: c.loss}
 		s, err := Simulate(within(t), cluster, func(ctx context.Context, p *Proc) error {
-			return exchange(ctx, p, c.size, count, func(i int) {
+			return sendAround(ctx, p, c.size, count, func(i int) {
 				switch {
 				case p.Rank() != 0:
 				case i == count/2:
@@ -87,8 +87,8 @@ func TestLongPath(t *testing.T) {
 	}
 }
 
-// exchange sends messages to the next rank while it receives as many, and tells how many have come.
-func exchange(ctx context.Context, p *Proc, size, count int, came func(int)) error {
+// sendAround sends messages to the next rank while it receives as many, and tells how many have come.
+func sendAround(ctx context.Context, p *Proc, size, count int, came func(int)) error {
 	q, err := p.OpenPort(1, nil)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ package msg
 
 // A rest is what is left of a port.
 type rest struct {
-	cfg   Config
+	cfg   *Config // that of other rests, too
 	pairs []numbers
 }
 
@@ -31,7 +31,7 @@ func (l *Layer) find(channel uint16) *Port {
 	}
 	delete(l.rests, channel)
 	p := l.newPort(channel)
-	p.cfg = r.cfg
+	p.cfg = *r.cfg
 	for _, n := range r.pairs {
 		d := p.pair(int(n.rank))
 		d.base = n.next
@@ -74,8 +74,25 @@ func (l *Layer) putAway() {
 	}
 }
 
+// keep returns what is kept of a port's configuration: most programs use the same for all.
+func (l *Layer) keep(cfg *Config) *Config {
+	if k := l.kept; k != nil && k.alike(cfg) {
+		return k
+	}
+	k := *cfg
+	l.kept = &k
+	return l.kept
+}
+
+// alike reports whether two configurations without lists are the same.
+func (c *Config) alike(o *Config) bool {
+	return c.RecvBuffer == o.RecvBuffer && c.SendBuffer == o.SendBuffer && c.MaxMessage == o.MaxMessage &&
+		c.Flow == o.Flow && c.Service == o.Service &&
+		c.Sources == nil && o.Sources == nil && c.Destinations == nil && o.Destinations == nil
+}
+
 func (l *Layer) putAwayPort(p *Port) {
-	r := rest{cfg: p.cfg}
+	r := rest{cfg: l.keep(&p.cfg)}
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
 		r.pairs = append(r.pairs, numbers{uint32(rank), d.next, d.expected, d.told})

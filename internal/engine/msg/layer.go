@@ -17,6 +17,7 @@ type Layer struct {
 	ports    map[uint16]*Port
 	last     *Port           // the port used last
 	rests    map[uint16]rest // closed channels; see closed.go
+	kept     *Config         // that of the last rest
 	closed   []*Port         // ports that are closed and are looked at from time to time
 	early    int             // ports that peers have written to and that are not open yet
 	sends    list.List[Op]   // long messages of ours that have been announced

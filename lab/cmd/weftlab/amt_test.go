@@ -110,7 +110,7 @@ func TestTraceOfSim(t *testing.T) {
 	cg := example(t, "nas/cg")
 	real := filepath.Join(dir, "real")
 	simulated := filepath.Join(dir, "sim")
-	weftOK(t, "run", "-n", "4", "-trace", real, cg)
+	weftOK(t, "run", "-n", "4", "-pretend", "4", "-trace", real, cg) // a host each, as simulated ranks have
 	weftOK(t, "sim", "-n", "4", "-trace", simulated, cg)
 	a := labOK(t, "amt", "advise", "-json", real)
 	b := labOK(t, "amt", "advise", "-json", simulated)

@@ -145,7 +145,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestPerfMatchJSON(t *testing.T) {
-	out, stderr, status := weftlab(t, "perf", "match", "-rounds", "1", "-json")
+	out, stderr, status := weftlab(t, "perf", "match", "-n", "4", "-rounds", "1", "-json")
 	if status != 0 {
 		t.Fatal(stderr)
 	}
@@ -160,7 +160,7 @@ func TestPerfMatchJSON(t *testing.T) {
 		}
 		patterns[r.Pattern] = true
 	}
-	if !patterns["LU"] || len(patterns) != 11 {
+	if !patterns["LU"] || len(patterns) != 12 {
 		t.Errorf("patterns: %v", patterns)
 	}
 }
