@@ -245,3 +245,16 @@ func TestQuestionBeforeAnswer(t *testing.T) {
 		t.Errorf("answered: %v", answered)
 	}
 }
+
+// TestCallAfterClose: for a rank that has left, the launcher is gone, whichever goroutine notices first.
+func TestCallAfterClose(t *testing.T) {
+	sources, _ := launched(t, 1)
+	for _, s := range sources {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Fence(t.Context()); !errors.Is(err, failure.ErrLauncher) {
+			t.Errorf("Fence after Close: %v", err)
+		}
+	}
+}

@@ -301,8 +301,13 @@ func (s *Launched) OnRecord(send func()) {
 	s.record = send
 }
 
-// Close leaves the job and closes the connection.
+// Close leaves the job and closes the connection. For calls that come later the launcher is gone.
 func (s *Launched) Close() error {
 	_ = s.say(line{Op: "leave"}) // if it fails, the rank counts as not having left
+	s.mu.Lock()
+	if s.failure == nil {
+		s.failure = fmt.Errorf("%w (this rank has left)", failure.ErrLauncher)
+	}
+	s.mu.Unlock()
 	return s.c.Close()
 }
