@@ -3,6 +3,7 @@ package faulty
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,8 +80,8 @@ func TestFaults(t *testing.T) {
 func TestDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		below := &lossy{}
-		rung := 0
-		tr := New(below, Faults{Delay: time.Millisecond}, 1, func() { rung++ })
+		var rung atomic.Int64
+		tr := New(below, Faults{Delay: time.Millisecond}, 1, func() { rung.Add(1) })
 		for i := range 1000 {
 			tr.Send([]transport.Out{{Peer: 1, Header: fmt.Appendf(nil, "%03d", i), Payload: []byte("x")}})
 			time.Sleep(10 * time.Microsecond)
@@ -89,9 +90,9 @@ func TestDelay(t *testing.T) {
 				t.Fatalf("%d packets have left %v after the first was sent", len(below.sent), after)
 			}
 		}
-		before := rung
+		before := rung.Load()
 		time.Sleep(10 * time.Millisecond)
-		if rung == before {
+		if rung.Load() == before {
 			t.Error("nothing rings for what is late")
 		}
 		tr.Poll(nil)
