@@ -2,7 +2,10 @@
 
 package sys
 
-import "net"
+import (
+	"net"
+	"syscall"
+)
 
 // Poke needs Linux.
 func Poke(fd uintptr) (gone bool) { return true }
