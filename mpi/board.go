@@ -110,12 +110,11 @@ func (s *board) close() (err error) {
 	return err
 }
 
-// meet begins a turn, in which write has written into this member's place: it waits until all members have come.
+// meet waits until all members have written into their places.
 func (k *call) meet() error {
 	s := k.c.board
 	n := k.c.group.n
 	mine := s.place(k.c.me, n)
-	k.head.put(mine)
 	if err := s.barrier.Wait(k.bound); err != nil {
 		return k.c.unmet(err)
 	}
@@ -159,6 +158,7 @@ func (k *call) turns(
 	for from := 0; from == 0 || from < total; from += each {
 		to := min(from+each, total)
 		s.turn++
+		k.head.put(s.place(k.c.me, k.c.group.n)) // once: others read it while they are in the turn
 		write(k.on(k.c.me), from, to)
 		if err := k.meet(); err != nil {
 			return err
