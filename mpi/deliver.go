@@ -167,7 +167,7 @@ func (r *receive) meet(place int, m *message) {
 		r.err = err
 		r.state = offered
 		if r.started != nil {
-			w.ready = append(w.ready, r)
+			r.started.fetchLater()
 		}
 		r.wake.Set()
 	case err != nil:

@@ -209,7 +209,6 @@ func (w *world) wait(ctx context.Context, r *receive) error {
 			w.driving = false
 			w.driver = nil
 			w.deliver(a)
-			w.fetchReady()
 		}
 		switch {
 		case err == nil || r.state != waiting:
@@ -241,7 +240,6 @@ func (w *world) poll(r *receive) error {
 		w.mu.Lock()
 		w.driving = false
 		w.deliver(a)
-		w.fetchReady()
 		if len(w.waiting) > 0 {
 			w.waiting[0].wake.Set() // it found this goroutine driving
 		}

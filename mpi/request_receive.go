@@ -2,7 +2,6 @@ package mpi
 
 import (
 	"context"
-	"slices"
 
 	"weft/extend"
 )
@@ -70,48 +69,50 @@ func (o *recvOp) wait(ctx context.Context) (st Status, err error) {
 	return st, err
 }
 
-// fetchReady fetches the long messages of receives for which no goroutine waits: the program may be long in coming to
-// Wait, and the sender waits. What is to be copied from memory is copied; packets are a goroutine's. The lock is held,
-// but not meanwhile.
-func (w *world) fetchReady() {
-	for len(w.ready) > 0 {
-		r := w.ready[0]
-		w.ready = slices.Delete(w.ready, 0, 1)
-		o := r.started
-		if o == nil || r.state != offered {
-			continue
-		}
-		if r.started = nil; o.fetched == nil {
-			o.fetched = extend.NewSignal(w.p)
-		}
-		o.fetching = true
-		if r.got.offer.Near() {
-			o.fetch(context.Background(), r)
-			continue
-		}
-		var ctx context.Context
-		ctx, o.end = context.WithCancel(context.Background())
-		w.later(func() {
-			w.p.Go(func() {
-				w.mu.Lock()
-				defer w.unlock()
-				o.fetch(ctx, r)
-			})
-		})
+// fetchLater has the long message fetched that has come for a receive for which no goroutine waits: the program may be
+// long in coming to Wait, and the sender waits. What is to be copied from memory is copied by the goroutine that gives
+// the lock up; packets are a goroutine's. The lock is held.
+func (o *recvOp) fetchLater() {
+	r := o.r
+	r.started = nil
+	o.fetching = true
+	o.release()
+	if o.fetched == nil {
+		o.fetched = extend.NewSignal(o.c.w.p)
 	}
+	if r.got.offer.Near() {
+		o.c.w.later(func() { o.fetch(context.Background(), r) })
+		return
+	}
+	var ctx context.Context
+	ctx, o.end = context.WithCancel(context.Background())
+	o.c.w.later(func() { o.c.w.p.Go(func() { o.fetch(ctx, r) }) })
 }
 
-// fetch fetches a long message. If its sender has given it up, the receive waits again. The lock is held, but not
-// meanwhile.
+// fetch fetches a long message. If its sender has given it up, the receive waits again, or has met the next one.
 func (o *recvOp) fetch(ctx context.Context, r *receive) {
-	if err := o.c.w.fetch(ctx, r); err != nil {
+	w := o.c.w
+	w.mu.Lock()
+	defer w.unlock()
+	if err := w.fetch(ctx, r); err != nil {
 		r.end(err)
 	}
-	if r.state != ended {
-		r.started = o
-	}
 	o.fetching = false
+	switch r.state {
+	case waiting:
+		r.started = o
+	case offered:
+		o.fetchLater()
+	}
 	o.fetched.Set()
+}
+
+// release gives back what ends the goroutine that fetches, if there was one. The lock is held.
+func (o *recvOp) release() {
+	if o.end != nil {
+		o.end()
+		o.end = nil
+	}
 }
 
 // waitFetched waits for the goroutine that fetches. The lock is held, but not meanwhile.
@@ -119,10 +120,11 @@ func (o *recvOp) waitFetched(ctx context.Context) {
 	w := o.c.w
 	b := o.c.bind(ctx)
 	for o.fetching {
+		end := o.end
 		w.unlock()
-		if o.end == nil || o.fetched.Wait(b) != nil {
-			if o.end != nil {
-				o.end()
+		if end == nil || o.fetched.Wait(b) != nil {
+			if end != nil {
+				end()
 			}
 			_ = o.fetched.Wait(context.Background()) // it is a copy, or its context has ended
 		}
@@ -131,10 +133,7 @@ func (o *recvOp) waitFetched(ctx context.Context) {
 	o.c.unbind(b)
 	o.r.started = nil
 	o.fetched.Reset()
-	if o.end != nil {
-		o.end()
-		o.end = nil
-	}
+	o.release()
 }
 
 // test takes what has arrived.

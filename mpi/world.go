@@ -51,7 +51,6 @@ type world struct {
 	waiting   []*receive // the receives for which goroutines are in wait
 	probes    []*receive // of these, the probes
 	watching  []*receive // likewise, that end when any other one does
-	ready     []*receive // for which no goroutine waits, and a long message has come
 	sought    []*receive // from members that have not come to the board: they are not posted
 	inquiring bool       // inquire runs
 	spare     []*receive // not in use
