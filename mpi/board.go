@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,7 +117,7 @@ func (k *call) meet() error {
 	n := k.c.group.n
 	mine := s.place(k.c.me, n)
 	if err := s.barrier.Wait(k.bound); err != nil {
-		return k.c.unmet(err)
+		return k.apart(err)
 	}
 	for i := range n {
 		theirs := s.place(i, n)
@@ -127,6 +128,19 @@ func (k *call) meet() error {
 		}
 	}
 	return nil
+}
+
+// apart returns why the members of a board could not meet. A member that has let go of the barrier knows why the
+// communicator is over, and its memory tells sooner than a message does. So this member waits for that, as if the other
+// one were to send it something.
+func (k *call) apart(err error) error {
+	var gone *weft.PeerError
+	if errors.As(err, &gone) {
+		if place := k.c.group.find(gone.Rank); place >= 0 {
+			err = cmp.Or(k.receiveFrom(k.bound, place, none), err)
+		}
+	}
+	return k.c.unmet(err)
 }
 
 // unmet returns why members could not meet: if the communicator is over, why that is so.

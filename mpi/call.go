@@ -176,9 +176,8 @@ func (c *Comm) begin(ctx context.Context, p *params) (*call, error) {
 	} else {
 		k.bound = c.bind(ctx)
 	}
-	if c.board != nil && !w.inquiring {
-		w.inquiring = true
-		w.later(func() { w.p.Go(w.inquire) })
+	if c.board != nil {
+		w.beginInquiry()
 	}
 	if err := c.over(); err != nil {
 		return k, err

@@ -50,6 +50,8 @@ func TestMendedFaults(t *testing.T) {
 		30104:               "survive",           // a member agreed with one that had failed to make the communicator
 		1795717334670725137: "",                  // a member waited for the messages of one that had failed to make the communicator
 		1795723242437710907: "barrier,lock,ends", // the home of a dynamic barrier returned as a member that had arrived
+		1795730266716733159: "abandon",           // a member closed its board's barrier before others knew of the revocation
+		1795730365734603796: "",                  // a member that gave up did not come to where the others meet
 		1456:                "lock",              // the next holder was not told that a rank had left with a lock whose home grants permits
 	} {
 		if f, _ := stress.Simulate(t.Context(), stress.DrawSimulated(seed), kind, "", nil); f != nil {
