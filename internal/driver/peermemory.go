@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"weft/internal/engine/rma"
+	"weft/internal/mem"
 	"weft/internal/transport"
 )
 
@@ -46,7 +47,7 @@ func (p *Peer) Read(id uint32, addr uint64, dst []byte) bool {
 	if err != nil || addr > uint64(len(src.Bytes)) || uint64(len(dst)) > uint64(len(src.Bytes))-addr {
 		return false
 	}
-	copy(dst, src.Bytes[addr:])
+	mem.Copy(dst, src.Bytes[addr:addr+uint64(len(dst))])
 	return !src.Gone() // else the sender has given the message up
 }
 
