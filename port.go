@@ -45,7 +45,7 @@ type PortConfig struct {
 	// Service says that a goroutine of a library receives on the port for as long as the Proc
 	// is open. Its waits are not shown by weft ps and are not part of a deadlock, and messages
 	// on the channel that are not accepted when a program returns do not cause an
-	// UndeliveredError.
+	// UndeliveredError. What is sent from such a port wakes a receiver that computes.
 	Service bool
 
 	// Sources and Destinations are the ranks besides this one from which the port takes messages, and to which it

@@ -148,6 +148,9 @@ func (x *Port) TryRecvCopy(buf []byte) (Message, error) {
 // may be at once. It does so once, and replaces an earlier Notify; nil only ends the earlier
 // one. A library that waits for a message and for something else calls Notify, receives with
 // TryRecv until that returns weft.ErrWouldBlock, and then waits for Signal.C in a select.
+//
+// For a port whose PortConfig.Service is set the signal may come some milliseconds late, if goroutines of this rank
+// have just waited for something else, and polled: see Hurry.
 func (x *Port) Notify(s *Signal) {
 	if s == nil {
 		x.in.Node.Notify(x.in.Port, nil)
@@ -155,3 +158,6 @@ func (x *Port) Notify(s *Signal) {
 		x.in.Node.Notify(x.in.Port, s.token)
 	}
 }
+
+// Hurry is for a goroutine that is about to wait for a signal that depends on Notify: the next message sets it at once.
+func (x *Port) Hurry() { x.in.Node.Hurry() }

@@ -133,6 +133,7 @@ func (s *consensus) agree(ctx context.Context, flags uint64, kind uint32, doing 
 		case done:
 			return mine.value, nil
 		}
+		s.c.w.control.Hurry()
 		if err := news.WaitFor(ctx, fmt.Sprintf("the others, in %s of %v", doing, s.c)); err != nil {
 			return agreement.Value{}, s.waited(err, doing)
 		}

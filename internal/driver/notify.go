@@ -5,7 +5,8 @@ import "weft/internal/engine/msg"
 // Notify puts a token into notice, which has room for one, as soon as there is something to
 // receive at a port, or the port is closed. It does so once, and takes the place of an earlier
 // Notify for the port; a nil notice only ends the earlier one. Until the token comes, the node
-// counts one more sleeping goroutine, so that packets ring the doorbell.
+// counts one more sleeping goroutine, so that packets ring the doorbell. Not so for a Service: what is sent to it is
+// urgent, and rings the doorbell anyway, a tick late if goroutines of this process have just polled; see Hurry.
 func (n *Node) Notify(p *msg.Port, notice chan struct{}) {
 	n.enter()
 	defer n.mu.Unlock()
@@ -33,10 +34,21 @@ func (n *Node) Notify(p *msg.Port, notice chan struct{}) {
 	}
 	n.notices[p] = c
 	c.notice = notice
+	if p.Service() {
+		return
+	}
 	n.duty.Expect()
 	if n.cfg.Host == nil {
 		n.rest()
 	}
+}
+
+// Hurry says that a goroutine is about to wait for what comes to a Service: it polls no packets, and is not to wait for
+// a tick until urgent ones ring.
+func (n *Node) Hurry() {
+	n.mu.Lock()
+	n.carry(n.duty.Hurry())
+	n.mu.Unlock()
 }
 
 // notify puts the token into a call's notice, if it has one. The lock is held.
@@ -51,7 +63,9 @@ func (c *Call) notify(n *Node) {
 func (c *Call) dismiss(n *Node) {
 	delete(n.notices, c.port)
 	c.notice = nil
-	n.duty.Forgo()
+	if !c.port.Service() {
+		n.duty.Forgo()
+	}
 	c.Free()
 }
 

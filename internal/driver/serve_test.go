@@ -54,6 +54,29 @@ func TestMessagesDoNotWakeService(t *testing.T) {
 	}
 }
 
+// A notice of a port that is a library's service makes only what is sent to that port ring: not each packet, which a
+// goroutine that polls takes, or will take.
+func TestNoticeOfServiceIsUrgent(t *testing.T) {
+	r := newRig(t, Waiting{})
+	var ends [2]*msg.Port
+	for i, n := range r.nodes {
+		var err error
+		if ends[i], err = n.Open(2, msg.Config{Service: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	notice := make(chan struct{}, 1)
+	r.nodes[1].Notify(ends[1], notice)
+	r.untilServed(1, transport.Idle)
+	before := r.bells[1].sleeps[transport.Idle].Load()
+	r.send(0, "not urgent")
+	if state := r.bells[1].State(); state != transport.Idle || r.bells[1].sleeps[transport.Idle].Load() != before {
+		t.Errorf("the doorbell is %v after a message to another port", state)
+	}
+	r.sendOn(0, ends[0], "for the service")
+	<-notice
+}
+
 // Close ends what waits, wherever it does, and the service; afterwards nothing touches the
 // transports, and every operation fails with ErrClosed.
 func TestCloseEndsAll(t *testing.T) {

@@ -16,7 +16,7 @@ type Config struct {
 	SendBuffer int // likewise
 	MaxMessage int // bytes; default 1 GiB
 	Flow       FlowControl
-	Service    bool // of a library: what a peer has not accepted when it leaves is not noted as lost
+	Service    bool // of a library: what is sent is urgent, and no loss if a peer leaves before it has accepted it
 
 	Sources, Destinations []int // ranks; nil means all. See permit.go
 }

@@ -152,7 +152,7 @@ func (p *Port) direct(d *pair, b []byte, size int) bool {
 	ask := d.sent+1-d.asked >= p.rule.every || d.askBytes+size > p.send.limit/8
 	head := d.q.Head()[:wire.DataSize]
 	wire.PutWhole((*[wire.DataSize]byte)(head), p.channel, d.next, d.expected, uint32(len(b)), ask)
-	if !d.q.Direct(head, b, ask) {
+	if !d.q.Direct(head, b, ask || p.cfg.Service) {
 		return false
 	}
 	d.told = d.expected
@@ -275,7 +275,7 @@ func (l *Layer) Resume(rank int) {
 }
 
 // transmit puts one message on its way, with our acknowledgement of what came
-// from there. When ask is set the receiver will acknowledge at once.
+// from there. When ask is set the receiver will acknowledge at once. What goes to a Service wakes a peer that computes.
 func (p *Port) transmit(d *pair, seq uint32, ask bool) {
 	e := d.entry(seq)
 	d.told = d.expected
@@ -285,14 +285,14 @@ func (p *Port) transmit(d *pair, seq uint32, ask bool) {
 	}
 	if e.block != nil {
 		f := &wire.Data{AckReq: ask, Channel: p.channel, Seq: seq, Ack: d.expected, Total: uint32(e.block.n)}
-		d.q.Push(f.Append(d.q.Head()), e.block.Data(), ask)
+		d.q.Push(f.Append(d.q.Head()), e.block.Data(), ask || p.cfg.Service)
 		return
 	}
 	f := wire.RTS{
 		AckReq: ask, Channel: p.channel, Seq: seq, Ack: d.expected,
 		Token: e.offer.Token, Total: uint64(e.offer.Total), Mem: e.offer.Mem, Addr: e.offer.Addr,
 	}
-	d.q.Push(f.Append(d.q.Head()), nil, ask)
+	d.q.Push(f.Append(d.q.Head()), nil, ask || p.cfg.Service)
 }
 
 // owe remembers that a pair holds send buffer for what it has transmitted. While a send waits for room, owe asks for
