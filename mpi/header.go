@@ -15,11 +15,13 @@ import (
 //	13      operation
 //	14      kind of the elements
 //	15      form
-//	16      root, or the number of a synchronous send, 4 bytes
-//	20      size of an element in bytes, 4 bytes
+//	16      size of an element in bytes, 4 bytes
+//	20      root, or the number of a synchronous send, 4 bytes
 //	24      number of elements, 8 bytes; of a collective operation that of the call, and the message may have others
 //
-// The elements follow in the same message, or are the next message of the sender on the channel of long ones.
+// The elements follow in the same message, or are the next message of the sender on the channel of long ones. A brief
+// header ends at 20: its root is 0, and the number of elements is that of those that follow. With it a message of 16
+// bytes takes one line of memory between two processes.
 type header struct {
 	comm   uint64
 	tag    int32
@@ -32,7 +34,11 @@ type header struct {
 	length uint64
 }
 
-const headSize = 32
+// The sizes of a header, and of a brief one.
+const (
+	headSize  = 32
+	briefSize = 20
+)
 
 // A class says what a message belongs to. Messages of different classes never match the same receive.
 type class uint8
@@ -52,6 +58,7 @@ const (
 	inline      form = iota // in the message of the header
 	apart                   // in a message of their own
 	synchronous             // inline, and the receiver acknowledges when a receive has taken them
+	brief                   // inline, and the header is brief
 	forms
 )
 
@@ -66,31 +73,52 @@ const classMask = math.MaxUint64 ^ math.MaxUint32
 // bytes returns how many bytes the elements of a message have that is part of no collective operation.
 func (h *header) bytes() int { return int(h.length) * int(h.size) }
 
-// put writes the header.
+// shorten makes a header brief if it can be, and returns how long it is.
+func (h *header) shorten() int {
+	if h.class != pointToPoint || h.form != inline || h.size == 0 {
+		return headSize
+	}
+	h.form = brief
+	return briefSize
+}
+
+// put writes the header, or as much of it as there is if it is brief.
 func (h *header) put(b []byte) {
-	_ = b[headSize-1]
+	_ = b[briefSize-1]
 	binary.LittleEndian.PutUint64(b, h.comm)
 	binary.LittleEndian.PutUint32(b[8:], uint32(h.tag))
-	b[12] = byte(h.class)
-	b[13] = byte(h.op)
-	b[14] = byte(h.kind)
-	b[15] = byte(h.form)
-	binary.LittleEndian.PutUint32(b[16:], uint32(h.root))
-	binary.LittleEndian.PutUint32(b[20:], h.size)
-	binary.LittleEndian.PutUint64(b[24:], h.length)
+	binary.LittleEndian.PutUint32(b[12:], uint32(h.class)|uint32(h.op)<<8|uint32(h.kind)<<16|uint32(h.form)<<24)
+	binary.LittleEndian.PutUint32(b[16:], h.size)
+	if h.form != brief {
+		_ = b[headSize-1]
+		binary.LittleEndian.PutUint32(b[20:], uint32(h.root))
+		binary.LittleEndian.PutUint64(b[24:], h.length)
+	}
 }
 
 // parseHeader reads a message. It reports false if the message is none of this package's.
 func parseHeader(b []byte) (h header, body []byte, ok bool) {
-	if len(b) < headSize {
+	if len(b) < briefSize {
 		return h, nil, false
 	}
 	h = header{
 		comm: binary.LittleEndian.Uint64(b), tag: int32(binary.LittleEndian.Uint32(b[8:])),
 		class: class(b[12]), op: Operation(b[13]), kind: reflect.Kind(b[14]), form: form(b[15]),
-		root: int32(binary.LittleEndian.Uint32(b[16:])), size: binary.LittleEndian.Uint32(b[20:]),
-		length: binary.LittleEndian.Uint64(b[24:]),
+		size: binary.LittleEndian.Uint32(b[16:]),
 	}
+	if h.form == brief {
+		body = b[briefSize:]
+		if h.class != pointToPoint || h.op >= operations || h.size == 0 || uint64(len(body))%uint64(h.size) != 0 {
+			return h, nil, false
+		}
+		h.length = uint64(uint32(len(body)) / h.size)
+		return h, body, true
+	}
+	if len(b) < headSize {
+		return h, nil, false
+	}
+	h.root = int32(binary.LittleEndian.Uint32(b[20:]))
+	h.length = binary.LittleEndian.Uint64(b[24:])
 	body = b[headSize:]
 	switch {
 	case h.class >= classes || h.form >= forms || h.op >= operations:

@@ -365,18 +365,21 @@ func TestMadeAndFreed(t *testing.T) {
 
 // FuzzHeader: whatever a message says is written again byte for byte, or refused.
 func FuzzHeader(f *testing.F) {
-	h := header{comm: 1, tag: 2, kind: 6, size: 8, length: 1}
-	b := make([]byte, headSize+8)
-	h.put(b)
-	f.Add(b)
+	for _, form := range []form{inline, brief} {
+		h := header{comm: 1, tag: 2, kind: 6, size: 8, length: 1, form: form}
+		b := make([]byte, h.bytes()+headSize)
+		h.put(b)
+		f.Add(b)
+		f.Add(b[:briefSize+h.bytes()])
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, body, ok := parseHeader(b)
 		if !ok {
 			return
 		}
-		again := make([]byte, headSize, len(b))
+		again := make([]byte, headSize)
 		h.put(again)
-		if again = append(again, body...); !slices.Equal(again, b) {
+		if again = append(again[:len(b)-len(body)], body...); !slices.Equal(again, b) {
 			t.Errorf("%x became %x", b, again)
 		}
 	})

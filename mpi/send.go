@@ -37,9 +37,10 @@ func (s *sending) start(c *Comm, to int, h *header, b *Buffer) error {
 	port := w.short.of(c, h.class)
 	if n <= copied {
 		e := envelopes.Get().(*envelope)
+		head := h.shorten()
 		h.put(e[:])
-		b.pack(e[headSize : headSize+n])
-		err := s.begin(0, port, rank, e[:headSize+n])
+		b.pack(e[head : head+n])
+		err := s.begin(0, port, rank, e[:head+n])
 		if s.ops[0] == nil {
 			envelopes.Put(e)
 		} else {
@@ -48,9 +49,10 @@ func (s *sending) start(c *Comm, to int, h *header, b *Buffer) error {
 		return err
 	}
 	if n <= whole {
-		if d, err := port.TryReserve(rank, headSize+n); err == nil {
+		head := h.shorten()
+		if d, err := port.TryReserve(rank, head+n); err == nil {
 			h.put(d.Data)
-			b.pack(d.Data[headSize:])
+			b.pack(d.Data[head:])
 			return d.Commit(context.Background())
 		} else if err != weft.ErrWouldBlock {
 			return err
