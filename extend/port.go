@@ -144,6 +144,14 @@ func (x *Port) TryRecvCopy(buf []byte) (Message, error) {
 	return Message{}, err
 }
 
+// Glimpse copies the next message into buf if it comes as soon as the goroutine looks, and reports whether it did. It
+// looks as long as a receive does before that begins to wait. What it leaves is for RecvInto, which the program then
+// calls.
+func (x *Port) Glimpse(buf []byte) (from, n int, ok bool) {
+	r, ok := x.in.Node.Glimpse(x.in.Port, buf)
+	return r.From, r.N, ok
+}
+
 // Notify sets a signal as soon as there is something to receive or the port is closed, which
 // may be at once. It does so once, and replaces an earlier Notify; nil only ends the earlier
 // one. A library that waits for a message and for something else calls Notify, receives with

@@ -16,15 +16,44 @@ func (w *world) take(ctx context.Context) (a arrival, err error) {
 		if err != nil {
 			return arrival{from: -1}, err
 		}
-		h, body, ok := parseHeader(w.scratch[:n])
-		if !ok {
-			return arrival{from: -1}, nil
+		if a, ok := w.parse(from, w.scratch[:n]); ok {
+			return a, nil
 		}
-		if h.form != apart {
-			return arrival{from, message{head: h, body: body}}, nil
-		}
-		w.half = halfTaken{h, from, true}
 	}
+	return w.takeRest(ctx)
+}
+
+// tryTake is take without waiting: if there is no message the error is weft.ErrWouldBlock.
+func (w *world) tryTake() (a arrival, err error) {
+	if !w.half.is {
+		m, err := w.look.TryRecvCopy(w.scratch)
+		if err != nil {
+			return arrival{from: -1}, err
+		}
+		a, ok := w.parse(m.From, m.Data)
+		if m.Release(); ok {
+			return a, nil
+		}
+	}
+	return w.takeRest(context.Background()) // the offer follows its header
+}
+
+// parse returns a message of the channel of short messages. If its bytes are apart it reports false, and takeRest must
+// follow.
+func (w *world) parse(from int, b []byte) (a arrival, ok bool) {
+	h, body, ok := parseHeader(b)
+	switch {
+	case !ok:
+		return arrival{from: -1}, true
+	case h.form != apart:
+		return arrival{from, message{head: h, body: body}}, true
+	}
+	w.half = halfTaken{h, from, true}
+	return arrival{from: -1}, false
+}
+
+// takeRest takes the offer of the bytes of a long message of which the header has been taken.
+func (w *world) takeRest(ctx context.Context) (a arrival, err error) {
 	offer, err := w.offer.Accept(ctx, w.half.from)
 	switch {
 	case err == nil:
@@ -40,26 +69,6 @@ func (w *world) take(ctx context.Context) (a arrival, err error) {
 		return arrival{from: -1}, nil
 	}
 	return arrival{w.half.from, message{head: w.half.head, offer: offer}}, nil
-}
-
-// tryTake is take without waiting: if there is no message the error is weft.ErrWouldBlock.
-func (w *world) tryTake() (a arrival, err error) {
-	if !w.half.is {
-		m, err := w.look.TryRecvCopy(w.scratch)
-		if err != nil {
-			return arrival{from: -1}, err
-		}
-		h, body, ok := parseHeader(m.Data)
-		m.Release()
-		switch {
-		case !ok:
-			return arrival{from: -1}, nil
-		case h.form != apart:
-			return arrival{m.From, message{head: h, body: body}}, nil
-		}
-		w.half = halfTaken{h, m.From, true}
-	}
-	return w.take(context.Background()) // the offer follows its header
 }
 
 // deliver gives a message that has arrived to the receive that it matches, or keeps it as unexpected. The lock is held.
@@ -169,7 +178,7 @@ func (r *receive) meet(place int, m *message) {
 		if r.started != nil {
 			r.started.fetchLater()
 		}
-		r.wake.Set()
+		r.rouse()
 	case err != nil:
 		r.end(err)
 	default:

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
 	"weft"
+	"weft/internal/engine/wire"
+	"weft/internal/ring"
 	"weft/internal/waittest"
 )
 
@@ -292,6 +295,7 @@ func TestNoAllocation(t *testing.T) {
 		err := weft.Local(ctx, 2, func(ctx context.Context, p *weft.Proc) error {
 			c := World(p)
 			x := make([]float64, n)
+			y := make([]float64, n)
 			w, err := NewWindow[float64](ctx, c, n)
 			if err != nil {
 				return err
@@ -308,6 +312,8 @@ func TestNoAllocation(t *testing.T) {
 					must(err)
 					must(c.Send(ctx, Of(x), other, 1))
 				}
+				_, err := c.SendRecv(ctx, Of(x), other, 1, Of(y), other, 1)
+				must(err)
 				must(AllReduce(ctx, c, x, Sum))
 				must(c.Broadcast(ctx, Of(x), 0))
 				must(c.Barrier(ctx))
@@ -316,7 +322,7 @@ func TestNoAllocation(t *testing.T) {
 				must(w.Get(ctx, x, other, 0))
 				must(w.GetAccumulate(ctx, x[:1], x[:1], other, 0, UpdateMax))
 				must(w.PutPart(ctx, Of(x[:1]), other, one))
-				_, err := w.FetchOp(ctx, 1, other, 0, UpdateSum)
+				_, err = w.FetchOp(ctx, 1, other, 0, UpdateSum)
 				must(err)
 				must(w.Fence(ctx))
 			}
@@ -341,5 +347,14 @@ func TestNoAllocation(t *testing.T) {
 func must(err error) {
 	if err != nil {
 		panic(err)
+	}
+}
+
+// TestShortMessageIsOneLine: a number, with its header and that of the port, takes one line of a ring between two
+// processes. A second line would cost as much as the first: it comes from the other processor, too.
+func TestShortMessageIsOneLine(t *testing.T) {
+	h := header{comm: 1 << 62, tag: maxTag, kind: reflect.Float64, size: 8, length: 1}
+	if n := wire.DataSize + h.shorten() + h.bytes(); n > ring.Inline {
+		t.Errorf("%d bytes: a line has room for %d", n, ring.Inline)
 	}
 }

@@ -40,6 +40,7 @@ type receive struct {
 	got    message // whose elements are to be fetched, or have been taken
 	err    error
 	wake   *extend.Signal // the state has changed, or the channel is to be driven
+	asleep bool           // its goroutine waits for wake, or has done so
 
 	looks  int    // of inquire at it
 	behind string // what its source has said
@@ -60,8 +61,15 @@ func (r *receive) end(err error) {
 	if r.state != ended { // a probe may have ended already
 		r.state = ended
 		r.err = err
-		r.wake.Set()
+		r.rouse()
 		r.c.w.changed()
+	}
+}
+
+// rouse wakes the goroutine that waits for a receive, if it sleeps. The lock is held.
+func (r *receive) rouse() {
+	if r.asleep {
+		r.wake.Set()
 	}
 }
 
@@ -83,7 +91,9 @@ func (w *world) get(c *Comm, source int, key, mask uint64) *receive {
 
 // put takes a receive back. The lock is held.
 func (w *world) put(r *receive) {
-	r.wake.Reset() // the goroutine that waited has returned
+	if r.asleep {
+		r.wake.Reset() // the goroutine that waited has returned
+	}
 	r.unshow()
 	*r = receive{wake: r.wake}
 	w.spare = append(w.spare, r)
@@ -116,6 +126,9 @@ func (r *receive) post() {
 func (w *world) finish(ctx context.Context, r *receive) error {
 	for r.state != ended {
 		if r.state == waiting {
+			if w.glimpse(r); r.state != waiting {
+				continue
+			}
 			if err := w.wait(ctx, r); err != nil {
 				r.c.q.Cancel(r.ticket)
 				return err
@@ -195,6 +208,8 @@ func (w *world) wait(ctx context.Context, r *receive) error {
 		w.driving = true
 		if driving {
 			w.driver = r
+		} else {
+			r.asleep = true
 		}
 		w.unlock()
 		var a arrival
@@ -226,9 +241,35 @@ func (w *world) wait(ctx context.Context, r *receive) error {
 func (w *world) leave(r *receive, b *binding) {
 	r.c.unbind(b)
 	w.waiting = drop(w.waiting, r)
+	w.pass()
+}
+
+// pass has another goroutine drive, if one waits. The lock is held.
+func (w *world) pass() {
 	if !w.driving && len(w.waiting) > 0 {
-		w.waiting[0].wake.Set()
+		w.waiting[0].rouse()
 	}
+}
+
+// glimpse takes the messages that come as soon as the goroutine looks, until r waits no more. Most waits are over with
+// that: what comes later is for wait. The lock is held, but not meanwhile.
+func (w *world) glimpse(r *receive) {
+	for more := !w.half.is; more && r.state == waiting && !w.driving; {
+		w.driving = true
+		w.unlock()
+		var a arrival
+		from, n, ok := w.look.Glimpse(w.scratch)
+		if ok {
+			a, more = w.parse(from, w.scratch[:n])
+		}
+		w.mu.Lock()
+		w.driving = false
+		if !ok {
+			break
+		}
+		w.deliver(a)
+	}
+	w.pass()
 }
 
 // poll takes messages that have arrived, until r waits no more or there are none. The lock is held.
@@ -240,9 +281,7 @@ func (w *world) poll(r *receive) error {
 		w.mu.Lock()
 		w.driving = false
 		w.deliver(a)
-		if len(w.waiting) > 0 {
-			w.waiting[0].wake.Set() // it found this goroutine driving
-		}
+		w.pass() // one that found this goroutine driving
 		if err == weft.ErrWouldBlock {
 			return nil
 		}

@@ -271,7 +271,7 @@ func (w *world) changed() {
 		if d == w.driver { // it waits for the channel: a message that is none wakes it
 			w.later(func() { _ = w.look.Note(nil) })
 		} else {
-			d.wake.Set()
+			d.rouse()
 		}
 	}
 }

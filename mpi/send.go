@@ -157,19 +157,28 @@ func (s *sending) free() {
 // may use them again: up to 32 KiB have been copied by then, more have been received. If ctx ends first, the message
 // has not been sent. A send to ProcNull does nothing.
 func (c *Comm) Send(ctx context.Context, b Buffer, to, tag int) error {
+	var s sending
+	if err := c.startSending(&s, &b, to, tag); err != nil {
+		return err
+	}
+	return s.wait(ctx, c)
+}
+
+// startSending begins to send a buffer to a rank, or does nothing if that is ProcNull. If there is no error s.wait must
+// follow.
+func (c *Comm) startSending(s *sending, b *Buffer, to, tag int) error {
 	if to == ProcNull {
 		return nil
 	}
-	h, err := c.prepare(&b, to, tag)
+	h, err := c.prepare(b, to, tag)
 	if err != nil {
 		return err
 	}
-	var s sending
-	if err := s.start(c, to, &h, &b); err != nil {
+	if err := s.start(c, to, &h, b); err != nil {
 		s.cancel()
 		return c.sent(err)
 	}
-	return s.wait(ctx, c)
+	return nil
 }
 
 // Ssend is Send, and returns when a receive has taken the message. If ctx ends first, the receiver may have taken it.
@@ -282,17 +291,16 @@ func (c *Comm) pattern(from, tag int) (key, mask uint64, err error) {
 func (c *Comm) SendRecv(
 	ctx context.Context, out Buffer, to, sendTag int, in Buffer, from, recvTag int,
 ) (Status, error) {
-	s, err := c.StartSend(out, to, sendTag)
-	if err != nil {
+	var s sending
+	if err := c.startSending(&s, &out, to, sendTag); err != nil {
 		return Status{}, err
 	}
 	st, err := c.Recv(ctx, in, from, recvTag)
 	if err != nil {
-		s.Cancel()
+		_ = s.wait(over, c) // the first error says more
 		return st, err
 	}
-	_, err = s.Wait(ctx)
-	return st, err
+	return st, s.wait(ctx, c)
 }
 
 // SendRecvReplace is SendRecv with one buffer, whose elements are replaced by what is received.

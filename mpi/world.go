@@ -196,7 +196,9 @@ func (w *world) comm(id uint64) *Comm {
 // unlock gives the lock up, and does what is to be done without it.
 func (w *world) unlock() {
 	todo := w.todo
-	w.todo = nil
+	if len(todo) > 0 {
+		w.todo = nil
+	}
 	w.mu.Unlock()
 	for _, f := range todo {
 		f()

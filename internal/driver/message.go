@@ -93,6 +93,20 @@ func (n *Node) TryReceive(p *msg.Port, from int, buf []byte) (r Received, ok boo
 	return r, true, nil
 }
 
+// Glimpse receives the next message into buf if that can be had the short way, and reports whether it did. A Receive
+// must follow soon if it could not.
+func (n *Node) Glimpse(p *msg.Port, buf []byte) (r Received, ok bool) {
+	if n.straight.peeker == nil {
+		return r, false
+	}
+	n.enter()
+	if n.mayTake(p, msg.Any) {
+		r, ok = n.takeStraight(context.Background(), p, msg.Any, buf, n.straight.looks)
+	}
+	n.mu.Unlock()
+	return r, ok
+}
+
 // glance is progress for a goroutine that looks again and again. It reacts if something has
 // arrived; if nothing has, only if a timer or blocked packets may be due. The lock is held.
 func (n *Node) glance() (any bool) {
