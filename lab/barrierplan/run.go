@@ -61,10 +61,10 @@ func run(c Case) (Result, error) {
 	if c.Topology == "torus" {
 		c.Topology = SquareTorus(c.N)
 		if c.Algorithm == coord.ModifiedShuffle && !c.Printed {
-			var rows, columns int
-			rows, columns, m.node = Place(c.N)
-			c.Topology = fmt.Sprintf("torus:%dx%d", rows, columns)
-			nodes = rows * columns
+			placing := Place(c.N)
+			m.node = placing.Node
+			c.Topology = fmt.Sprintf("torus:%dx%d", placing.Rows, placing.Columns)
+			nodes = placing.Rows * placing.Columns
 		}
 	}
 	text := c.Topology

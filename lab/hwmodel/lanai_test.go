@@ -2,6 +2,7 @@ package hwmodel
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -72,6 +73,63 @@ func TestCharts(t *testing.T) {
 					t.Errorf("%s, %s: %+v", c.Name, l.Name, p)
 				}
 			}
+		}
+	}
+}
+
+// TestNetworkOfCards: every message passes two switches and the programs of both cards, which handle one packet at a
+// time. Pinning a page costs what PM's authors measured, and long messages lose nothing by it.
+func TestNetworkOfCards(t *testing.T) {
+	beside := switches.V*switchDelay.V + 2*cardWork.V
+	for _, lib := range libraries {
+		for _, n := range []int{16, 64, page} {
+			pipe := lib.pipe(n)
+			without := pipe
+			without.Stages = slices.DeleteFunc(slices.Clone(pipe.Stages), func(s Stage) bool {
+				return s.On == SenderCard || s.On == Switches || s.On == ReceiverCard
+			})
+			left := pipe.Latency(n).V - without.Latency(n).V // packets of FM overlap
+			if math.Abs(left-beside) > 0.01 {
+				t.Errorf("%s, %d bytes: %v us of the network, want %v", lib.name, n, left, beside)
+			}
+		}
+	}
+	pinned := vmmcPipeline(page)
+	first := vmmcFirst(page)
+	if more := first.Latency(page).V - pinned.Latency(page).V; math.Abs(more-pinning().V) > 0.01 {
+		t.Errorf("a page that is not pinned takes %v us more", more)
+	}
+	if lost := pinned.Bandwidth(1<<20).V - first.Bandwidth(1<<20).V; math.Abs(lost) > 0.1 {
+		t.Errorf("pinning costs %v MB/s", lost)
+	}
+	if vmmcFirst(pioFasterTo).Latency(pioFasterTo).V != vmmcPipeline(pioFasterTo).Latency(pioFasterTo).V {
+		t.Error("what goes by PIO is pinned")
+	}
+}
+
+// TestWriteCombining: figure 7 is what the paper's text says of it: AM and FM gain much, and do not reach VMMC. Figure 3
+// has the two rates of the text at every length, and ordinary memory above them, slower where the cache is too small.
+func TestWriteCombining(t *testing.T) {
+	for n := 1 << 10; n <= 1<<16; n *= 2 {
+		vmmc := vmmcPipeline(n).Bandwidth(n).V
+		am := amCached(n).Bandwidth(n).V / amPipeline(n).Bandwidth(n).V
+		fm := fmCached(n).Bandwidth(n).V / fmPipeline(n).Bandwidth(n).V
+		if am < 2 || fm < 2 || am*amPipeline(n).Bandwidth(n).V > vmmc || fm*fmPipeline(n).Bandwidth(n).V > vmmc {
+			t.Errorf("%d bytes: AM %.1f times as fast, FM %.1f; VMMC %v MB/s", n, am, fm, vmmc)
+		}
+	}
+	if rate := lineBytes / (Path{combinedWrite("", lineBytes)}).mean().V; math.Abs(rate-86.3) > 0.1 {
+		t.Errorf("write combining: %v MB/s", rate)
+	}
+	for _, n := range lengths(16, 1<<20) {
+		in := rateOf(copyIn)(n).V
+		out := rateOf(copyOut)(n).V
+		want := 400.0
+		if n > 1<<18 {
+			want = 55.7
+		}
+		if user := rateOf(userCopy)(n).V; math.Abs(in-25) > 0.1 || math.Abs(out-15) > 0.1 || math.Abs(user-want) > 0.1 {
+			t.Errorf("%d bytes: %v, %v, %v MB/s", n, user, in, out)
 		}
 	}
 }

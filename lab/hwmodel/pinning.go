@@ -24,22 +24,34 @@ func (c *PinCache) Use(page int) (hit bool) {
 // The pages of the machines.
 const pageBytes = 4096
 
+// What PM's authors measured: messages of 8 KiB from memory that is pinned already, and from memory that never is.
+const (
+	pinAuthors = "the authors of PM, of its pin-down cache"
+	pinMessage = 8192
+)
+
+var (
+	pinnedRate   = &Input{"PM, 8 KiB, all pinned", 108.8, "MB/s", OfElsewhere, pinAuthors}
+	unpinnedRate = &Input{"PM, 8 KiB, none pinned", 78.7, "MB/s", OfElsewhere, pinAuthors}
+)
+
+// pinning returns how long it takes to pin a page and to release another.
+func pinning() Figure {
+	bytes := exact(pinMessage)
+	return bytes.over(unpinnedRate.figure()).minus(bytes.over(pinnedRate.figure())).times(float64(pageBytes) / pinMessage)
+}
+
 // Pinning models what it costs that a network card needs pinned memory. PM's authors measured both ends: all buffers
 // pinned before, and none.
 func Pinning() Table {
-	const (
-		authors = "the authors of PM, of its pin-down cache"
-		message = 8192
-		pages   = message / pageBytes
-	)
-	hit := (&Input{"PM, 8 KiB, all pinned", 108.8, "MB/s", OfElsewhere, authors}).figure()
-	miss := (&Input{"PM, 8 KiB, none pinned", 78.7, "MB/s", OfElsewhere, authors}).figure()
+	const pages = pinMessage / pageBytes
+	hit := pinnedRate.figure()
 	limit := &Input{"limit of pinned memory", 1 << 20, "B", OfAssumption, "assumed: no paper gives one"}
 	lookup := (&Input{"a look-up of VMMC-2 that hits", 0.5, "us", OfElsewhere,
 		"the authors of VMMC-2, of its user-managed TLB"}).figure()
 
-	bytes := exact(message)
-	page := bytes.over(miss).minus(bytes.over(hit)).times(1.0 / pages)
+	bytes := exact(pinMessage)
+	page := pinning()
 	rate := func(missed float64) Figure { return bytes.over(bytes.over(hit).plus(page.times(pages * missed))) }
 	over := func(random bool) func(int) Figure {
 		return func(set int) Figure {

@@ -11,11 +11,14 @@ type Resource uint8
 
 // The resources, in the order in which a packet uses them.
 const (
-	SenderCPU   Resource = iota // SenderCPU is the processor of the sending host
-	SenderDMA                   // SenderDMA is its network interface's DMA engine
-	Wire                        // Wire is the link between the hosts
-	ReceiverDMA                 // ReceiverDMA is the DMA engine of the receiving network interface
-	ReceiverCPU                 // ReceiverCPU is the processor of the receiving host
+	SenderCPU    Resource = iota // SenderCPU is the processor of the sending host
+	SenderCard                   // SenderCard is the processor of its network interface
+	SenderDMA                    // SenderDMA is its network interface's DMA engine
+	Wire                         // Wire is the link between the hosts
+	Switches                     // Switches are those on the way
+	ReceiverCard                 // ReceiverCard is the processor of the receiving network interface
+	ReceiverDMA                  // ReceiverDMA is its DMA engine
+	ReceiverCPU                  // ReceiverCPU is the processor of the receiving host
 	resources
 )
 

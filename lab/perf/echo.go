@@ -43,7 +43,7 @@ func echoRank(ctx context.Context, src bootstrap.Source, network string, s Spec)
 	if err != nil {
 		return err
 	}
-	once, err := echoAsker(network, host, address)
+	once, wait, err := echoAsker(network, host, address)
 	if err != nil {
 		return err
 	}
@@ -52,6 +52,9 @@ func echoRank(ctx context.Context, src bootstrap.Source, network string, s Spec)
 			return fmt.Errorf("%s: %d bytes: at most %d fit a packet", network, size, mostEcho)
 		}
 		n := min(s.iterations(size), 5000)
+		if err := wait(time.Now().Add(echoWait)); err != nil {
+			return err
+		}
 		b := make([]byte, size)
 		if err := repeat(n/10, func() error { return once(b) }); err != nil {
 			return err
@@ -94,16 +97,16 @@ func echoAnswer(ctx context.Context, src bootstrap.Source, network, host string)
 	return err
 }
 
-// echoWait is how long an answer may take before the measurement fails.
-const echoWait = 10 * time.Second
+// echoWait is how long the messages of one size may take before the measurement fails: one of them was lost.
+const echoWait = time.Minute
 
-// echoAsker returns a function that sends a message and waits for its answer.
-func echoAsker(network, host, address string) (once func(b []byte) error, err error) {
+// echoAsker returns a function that sends a message and waits for its answer, and one that says until when.
+func echoAsker(network, host, address string) (once func(b []byte) error, wait func(time.Time) error, err error) {
 	in := make([]byte, mostEcho+8)
 	if network == "datagram" {
 		c, err := net.Dial("udp", address)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		return func(b []byte) error {
 			if _, err := c.Write(b); err != nil {
@@ -114,11 +117,11 @@ func echoAsker(network, host, address string) (once func(b []byte) error, err er
 				err = fmt.Errorf("an answer of %d bytes", n)
 			}
 			return err
-		}, c.SetReadDeadline(time.Now().Add(echoWait))
+		}, c.SetReadDeadline, nil
 	}
 	c, err := net.DialIP("ip4:icmp", &net.IPAddr{IP: net.ParseIP(host)}, &net.IPAddr{IP: net.ParseIP(address)})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	number := uint16(0)
 	return func(b []byte) error {
@@ -135,7 +138,7 @@ func echoAsker(network, host, address string) (once func(b []byte) error, err er
 				return nil
 			}
 		}
-	}, c.SetReadDeadline(time.Now().Add(echoWait))
+	}, c.SetReadDeadline, nil
 }
 
 // echoRequest returns an echo request of ICMP (RFC 792).

@@ -18,7 +18,8 @@ type EthernetPoint struct {
 
 // ethernetLines are the ways in which a receiver learns of a message. The paper compares the first two, and TCP: with
 // reaping the receiver that polls brings the packet itself, without it an interrupt does. A receiver that sleeps is a
-// third thing. UDP and ICMP are the kernel's own, for table 2, and single packets alone.
+// third thing. The others are single packets alone, for table 2: UDP and ICMP, which are the kernel's own, and packets
+// of IP and frames without a protocol above.
 func ethernetLines(s Spec) []Baseline {
 	interrupted := s.with(func(s *Spec) { s.Interrupted = true })
 	asleep := s.with(func(s *Spec) { s.Blocked = true })
@@ -29,6 +30,7 @@ func ethernetLines(s Spec) []Baseline {
 		{System: Weft, Label: "reaping", Spec: s}, {System: Weft, Label: "interrupt", Spec: interrupted},
 		{System: Weft, Label: "asleep", Spec: asleep}, {System: Find("tcp"), Label: "TCP", Spec: s},
 		{System: Find("datagram"), Label: "UDP", Spec: single}, {System: Find("icmp"), Label: "ICMP", Spec: single},
+		{System: Find("ip"), Label: "IP", Spec: single}, {System: Find("frames"), Label: "data link", Spec: single},
 	}
 }
 

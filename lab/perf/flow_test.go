@@ -37,7 +37,10 @@ func TestEthernetFigures(t *testing.T) {
 	points := MeasureEthernet(t.Context(), s, nil, func(int, string) {})
 	want := 18
 	if os.Geteuid() == 0 {
-		want += 2 // ICMP
+		want += 4 // ICMP and IP
+	}
+	if (bare{"frames"}).Supports(s.with(func(s *Spec) { s.Test = "bandwidth"; s.Op = "send" })) {
+		want += 4 // the data link: both figures
 	}
 	if len(points) != want {
 		t.Errorf("%d points, not %d", len(points), want)

@@ -162,7 +162,8 @@ func TestMeasurementsRun(t *testing.T) {
 		{Test: "latency", Op: "send"}, {Test: "latency", Op: "put"},
 		{Test: "latency", Op: "push"}, {Test: "latency", Op: "pull"},
 		{Test: "latency", Op: "send", Blocked: true}, {Test: "latency", Op: "send", InPlace: true},
-		{Test: "latency", Op: "send", Transport: "udp"},
+		{Test: "latency", Op: "send", Transport: "udp"}, {Test: "latency", Op: "send", Transport: "udp", Interrupted: true},
+		{Test: "ipush", Op: "push"}, {Test: "ipush", Op: "ipush"}, {Test: "ipush", Op: "ipush-ring"},
 		{Test: "bandwidth", Op: "send", Alloc: true}, {Test: "bandwidth", Op: "push"}, {Test: "bandwidth", Op: "put"},
 		{Test: "rate", Op: "send"}, {Test: "alltoall", Op: "send", N: 4, Exchanges: 100}, {Test: "idle", Op: "recv"},
 	} {

@@ -39,8 +39,11 @@ func socketRank(network string, s Spec) error {
 		return err
 	}
 	defer src.Close()
-	if network == "datagram" || network == "icmp" {
+	switch network {
+	case "datagram", "icmp":
 		return echoRank(ctx, src, network, s)
+	case "ip", "frames":
+		return bareRank(ctx, src, network, s)
 	}
 	conns := make([]net.Conn, max(s.Goroutines, 1))
 	if src.Job().Rank == 1 {

@@ -70,6 +70,8 @@ func Find(name string) System {
 		return sockets{name}
 	case "datagram", "icmp":
 		return echo{name}
+	case "ip", "frames":
+		return bare{name}
 	case "udp":
 		return overUDP{}
 	case "sockperf":
@@ -92,6 +94,6 @@ func Find(name string) System {
 
 // Names lists the systems that Find knows.
 var Names = []string{
-	"tcp", "unix", "tls", "stream", "datagram", "icmp", "udp", "sockperf", "iperf3", "openmpi", "mpich", "ucx",
-	"am", "fm", "vmmc", "pm",
+	"tcp", "unix", "tls", "stream", "datagram", "icmp", "ip", "frames", "udp", "sockperf", "iperf3", "openmpi", "mpich",
+	"ucx", "am", "fm", "vmmc", "pm",
 }

@@ -18,10 +18,10 @@ same run: all systems run in turn, round after round, and their medians are comp
 
 Latency is the time one way, half of a round trip (of pull: the whole operation).
 Peers are tcp, unix, tls, datagram (UDP) and icmp (Go's standard library; the kernel answers
-icmp), stream (weft's package stream), udp
-(weft over UDP), sockperf (TCP that spins, in C), iperf3, openmpi, mpich and ucx. A peer
-that is not installed is reported with the Debian package that contains it. In a lab
-(weftlab lab) everything is measured between two hosts, and openmpi and ucx use TCP.
+icmp), ip and frames (packets and frames without a protocol above; as root), stream (weft's
+package stream), udp (weft over UDP), sockperf (TCP that spins, in C), iperf3, openmpi, mpich
+and ucx. A peer that is not installed is reported with the Debian package that contains it.
+In a lab (weftlab lab) everything is measured between two hosts, and openmpi and ucx use TCP.
 
 EXAMPLES
   weftlab perf latency -size 8,64,1024 -vs tcp,unix,openmpi,mpich,ucx

@@ -17,7 +17,12 @@ latency by length, with TCP beside, and the speed-up of Integer Sort, class A, b
              paper calls without reaping
   asleep     the receiver sleeps until a message comes
   TCP, UDP   Go's sockets
-  ICMP       the other kernel answers; as root alone. UDP and ICMP are for table 2
+  ICMP       the other kernel answers
+  IP         packets of IP that a program sends back
+  data link  frames that a program sends back, or counts, without any protocol
+
+UDP, ICMP, IP and the data link are for the paper's table 2, whose round trips are twice these
+times. The last three need root.
 
 EXAMPLES
   weftlab lab -hosts 8 -- weftlab perf pmethernet -svg pmethernet.svg
