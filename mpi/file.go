@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
+	"math"
 	"os"
 	"slices"
 )
@@ -14,30 +16,43 @@ import (
 // a view it sees all of them. The hosts of the members must have the file under the same name, in a file system that
 // shows each what the others have written.
 //
-// The calls whose names end with All are collective: the members exchange their parts first, so that one member of each
-// host reads and writes long pieces. Each block of 4096 bytes, at a multiple of that, which is written as a whole, is
-// afterwards what has been written or what was there before, also if members are killed meanwhile. The other calls are
-// for any number of goroutines.
+// The calls whose names end with All are collective: the members put short pieces together in memory first, so that one
+// member of each host reads and writes long ones. Each block of 4096 bytes, at a multiple of that, which is written as a
+// whole, is afterwards what has been written or what was there before, also if members are killed meanwhile. The other
+// calls are for any number of goroutines.
 type File struct {
 	c      *Comm // the file's own
 	f      *os.File
 	view   *Section // nil: all elements
 	base   int64    // where the view begins, in bytes
 	extent int      // after how many elements the view repeats
+	runs   int      // pieces of the view that do not touch each other
 
-	next    *Window[int64] // the shared pointer, at member 0, in elements
 	writers []int          // the first members of the hosts, which read and write for all in collective calls
-	at      []int64        // of the shared pointer: the place that ReadOrdered and WriteOrdered share
+	writer  int            // which of them this member is, or -1
+	memory  *Window[int64] // at member 0 the shared pointer, in elements; at the writers the stages
+	place   []int64        // of the shared pointer, which ReadOrdered and WriteOrdered share
+	said    []said         // of meet
+	marks   marks          // what this member has put into a stage
+	there   byte           // of writeWhole
 }
 
 // OpenFile opens a file, with the flags and the permissions of os.OpenFile. All members call it; the first one makes
 // the file if it is to be made.
 func OpenFile(ctx context.Context, c *Comm, name string, flags int, perm os.FileMode) (*File, error) {
-	w, err := NewWindow[int64](ctx, c, 1)
+	f := &File{place: make([]int64, 1), said: make([]said, 1)}
+	err := f.findHosts(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{c: w.Comm(), next: w, at: make([]int64, 1)}
+	words := 1
+	if f.writer = slices.Index(f.writers, c.me); f.writer >= 0 {
+		words = (stagesAt + rows*rowBytes(c.group.n)) / 8
+	}
+	if f.memory, err = NewWindow[int64](ctx, c, words); err != nil {
+		return nil, err
+	}
+	f.c = f.memory.Comm()
 	if c.me == 0 {
 		f.f, err = os.OpenFile(name, flags, perm)
 	}
@@ -47,21 +62,18 @@ func OpenFile(ctx context.Context, c *Comm, name string, flags int, perm os.File
 		}
 		err = f.agree(ctx, err)
 	}
-	if err == nil {
-		err = f.findHosts(ctx)
-	}
 	if err != nil {
-		return nil, errors.Join(err, f.close(), w.Free(ctx))
+		return nil, errors.Join(err, f.close(), f.memory.Free(ctx))
 	}
 	return f, nil
 }
 
 // findHosts finds the first member of each host.
-func (f *File) findHosts(ctx context.Context) error {
+func (f *File) findHosts(ctx context.Context, c *Comm) error {
 	h := fnv.New64a()
-	h.Write([]byte(f.c.w.p.Host()))
-	hosts := make([]uint64, f.c.group.n)
-	err := f.c.AllGather(ctx, Of([]uint64{h.Sum64()}), Of(hosts))
+	h.Write([]byte(c.w.p.Host()))
+	hosts := make([]uint64, c.group.n)
+	err := c.AllGather(ctx, Of([]uint64{h.Sum64()}), Of(hosts))
 	for place, host := range hosts {
 		if slices.Index(hosts, host) == place {
 			f.writers = append(f.writers, place)
@@ -72,17 +84,34 @@ func (f *File) findHosts(ctx context.Context) error {
 
 // agree returns an error at all members if one of them has one.
 func (f *File) agree(ctx context.Context, err error) error {
-	failed := []int{0}
-	if err != nil {
-		failed[0] = f.c.me + 1
-	}
-	if e := AllReduce(ctx, f.c, failed, Max); e != nil {
-		return e
-	}
-	if err == nil && failed[0] > 0 {
-		err = fmt.Errorf("mpi: rank %d could not access the file", f.c.group.at(failed[0]-1))
-	}
+	_, err = f.meet(ctx, err, said{})
 	return err
+}
+
+// said is what a member tells the others where they meet.
+type said struct {
+	Failed      int64 // its place + 1 if it has an error: the greatest one of all counts
+	First, Last int64 // places in the file: the smallest one of all counts, and the greatest one
+	Short       int64 // bytes: the sum counts
+}
+
+var everySaid = Each(func(a, b said) said {
+	return said{max(a.Failed, b.Failed), min(a.First, b.First), max(a.Last, b.Last), a.Short + b.Short}
+})
+
+// meet returns what all members have told, when they all have. It returns an error at all of them if one has one.
+func (f *File) meet(ctx context.Context, err error, s said) (said, error) {
+	if err != nil {
+		s.Failed = int64(f.c.me) + 1
+	}
+	f.said[0] = s
+	if e := AllReduce(ctx, f.c, f.said, everySaid); e != nil {
+		return s, e
+	}
+	if s = f.said[0]; err == nil && s.Failed > 0 {
+		err = fmt.Errorf("mpi: rank %d could not access the file", f.c.group.at(int(s.Failed)-1))
+	}
+	return s, err
 }
 
 func (f *File) close() error {
@@ -93,7 +122,7 @@ func (f *File) close() error {
 }
 
 // Close waits until all members have called it, and closes the file.
-func (f *File) Close(ctx context.Context) error { return errors.Join(f.next.Free(ctx), f.close()) }
+func (f *File) Close(ctx context.Context) error { return errors.Join(f.memory.Free(ctx), f.close()) }
 
 // Sync has the file system write what this member has written, and waits until all members have called it.
 func (f *File) Sync(ctx context.Context) error { return f.agree(ctx, f.f.Sync()) }
@@ -103,10 +132,14 @@ func (f *File) Sync(ctx context.Context) error { return f.agree(ctx, f.f.Sync())
 // afterwards, for which all members call it (MPI_File_set_view).
 func (f *File) SetView(ctx context.Context, base int64, s *Section, extent int) error {
 	var err error
+	pieces := 0
+	if s != nil && s.err == nil && s.count > 0 && extent >= s.end {
+		pieces = s.ascending()
+	}
 	switch {
 	case base < 0:
 		err = fmt.Errorf("mpi: a view begins at %d bytes", base)
-	case s != nil && (s.err != nil || s.count == 0 || extent < s.end || !s.ascends()):
+	case s != nil && pieces == 0:
 		err = errors.Join(s.err, fmt.Errorf("mpi: a view of %d elements up to %d that repeats after %d: it must have "+
 			"elements, in ascending order, and repeat behind the last one", s.count, s.end, extent))
 	}
@@ -116,45 +149,9 @@ func (f *File) SetView(ctx context.Context, base int64, s *Section, extent int) 
 	f.base = base
 	f.view = s
 	f.extent = extent
-	f.next.Local()[0] = 0
+	f.runs = pieces
+	f.memory.Local()[0] = 0
 	return f.c.Barrier(ctx)
-}
-
-// A piece is some bytes of a message, and where in the file they are.
-type piece struct {
-	off   int64
-	bytes []byte
-}
-
-// pieces cuts the bytes of elements, from a place of the view on, where the view has gaps. A piece is contiguous in the
-// file.
-func (f *File) pieces(b []byte, size, at int) (all []piece) {
-	if f.view == nil {
-		return append(all, piece{f.base + int64(at)*int64(size), b})
-	}
-	tile := at / f.view.count
-	skip := at % f.view.count
-	for len(b) > 0 {
-		c := newCursor(f.view, f.view.count)
-		for left := f.view.count; left > 0 && len(b) > 0; {
-			n := c.ahead()
-			left -= n
-			if skip >= n {
-				skip -= n
-				c.advance(n)
-				continue
-			}
-			c.advance(skip)
-			n = min(n-skip, len(b)/size)
-			skip = 0
-			off := f.base + (int64(tile)*int64(f.extent)+int64(c.rest.at))*int64(size)
-			all = append(all, piece{off, b[:n*size]})
-			c.advance(c.ahead())
-			b = b[n*size:]
-		}
-		tile++
-	}
-	return all
 }
 
 // use returns the bytes of a buffer, one behind the other, in a room if need be.
@@ -177,7 +174,8 @@ func (f *File) WriteAt(b Buffer, at int) error {
 	if err != nil || len(bytes) == 0 {
 		return err
 	}
-	for _, p := range f.pieces(bytes, b.size, at) {
+	w := f.walk(bytes, b.size, at)
+	for p, ok := w.take(math.MaxInt64); ok; p, ok = w.take(math.MaxInt64) {
 		if _, err := f.f.WriteAt(p.bytes, p.off); err != nil {
 			return err
 		}
@@ -194,24 +192,41 @@ func (f *File) ReadAt(b Buffer, at int) (n int, err error) {
 	if err != nil || len(bytes) == 0 {
 		return 0, err
 	}
-	for _, p := range f.pieces(bytes, b.size, at) {
-		k, err := f.f.ReadAt(p.bytes, p.off)
-		n += k / b.size
+	w := f.walk(bytes, b.size, at)
+	got, err := f.read(&w)
+	return f.got(&b, bytes, got, err)
+}
+
+// read reads pieces, one by one, and returns how many bytes it has read. These are fewer if the file ends.
+func (f *File) read(w *walk) (got int, err error) {
+	for p, ok := w.take(math.MaxInt64); ok; p, ok = w.take(math.MaxInt64) {
+		n, err := f.f.ReadAt(p.bytes, p.off)
+		got += n
+		if errors.Is(err, io.EOF) {
+			return got, nil
+		}
 		if err != nil {
-			b.unpack(bytes[:n*b.size])
-			return n, err
+			return got, err
 		}
 	}
+	return got, nil
+}
+
+// got returns how many elements have been read, and io.EOF if these are not all. They are where they belong then.
+func (f *File) got(b *Buffer, bytes []byte, got int, err error) (int, error) {
 	if b.at != nil {
-		b.unpack(bytes)
+		b.unpack(bytes[:got])
 	}
-	return n, nil
+	if err == nil && got < len(bytes) {
+		err = io.EOF
+	}
+	return got / max(b.size, 1), err
 }
 
 // WriteShared writes elements at the shared pointer, and moves it behind them (MPI_File_write_shared). All members must
 // have the same view.
 func (f *File) WriteShared(ctx context.Context, b Buffer) error {
-	at, err := f.next.FetchOp(ctx, int64(b.count()), 0, 0, UpdateSum)
+	at, err := f.memory.FetchOp(ctx, int64(b.count()), 0, 0, UpdateSum)
 	if err != nil {
 		return err
 	}
@@ -220,7 +235,7 @@ func (f *File) WriteShared(ctx context.Context, b Buffer) error {
 
 // ReadShared reads elements at the shared pointer, and moves it behind them.
 func (f *File) ReadShared(ctx context.Context, b Buffer) (n int, err error) {
-	at, err := f.next.FetchOp(ctx, int64(b.count()), 0, 0, UpdateSum)
+	at, err := f.memory.FetchOp(ctx, int64(b.count()), 0, 0, UpdateSum)
 	if err != nil {
 		return 0, err
 	}
@@ -261,10 +276,10 @@ func (f *File) ordered(ctx context.Context, n int) (int, error) {
 	}
 	if f.c.me == 0 {
 		var err error
-		if f.at[0], err = f.next.FetchOp(ctx, sum, 0, 0, UpdateSum); err != nil {
+		if f.place[0], err = f.memory.FetchOp(ctx, sum, 0, 0, UpdateSum); err != nil {
 			return 0, err
 		}
 	}
-	err := f.c.Broadcast(ctx, Of(f.at), 0)
-	return int(f.at[0] + before), err
+	err := f.c.Broadcast(ctx, Of(f.place), 0)
+	return int(f.place[0] + before), err
 }

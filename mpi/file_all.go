@@ -1,263 +1,91 @@
 package mpi
 
-import (
-	"cmp"
-	"context"
-	"encoding/binary"
-	"errors"
-	"io"
-	"math"
-	"slices"
-	"sort"
-)
-
-// blockBytes is the length of blocks that are written whole, and stageBytes how much a member writes at a time for
-// all.
-const (
-	blockBytes = 4096
-	stageBytes = 4 << 20
-)
-
-// A stage is a part of the file for each of the writers, which is exchanged at once.
-type stage struct {
-	f        *File
-	from, to int64   // of the first writer's part
-	step     int64   // from one writer's part to that of the next one
-	mine     []piece // in ascending order
-}
-
-// stages calls do for each stage of a collective access: the range of the file that the members access is divided among
-// the writers, at blocks.
-func (f *File) stages(ctx context.Context, mine []piece, do func(s *stage) error) error {
-	edges := []int64{math.MinInt64, math.MinInt64} // -first, last
-	for _, p := range mine {
-		edges[0] = max(edges[0], -p.off)
-		edges[1] = max(edges[1], p.off+int64(len(p.bytes)))
-	}
-	if err := AllReduce(ctx, f.c, edges, Max); err != nil || edges[1] == math.MinInt64 {
-		return err
-	}
-	first := -edges[0] / blockBytes * blockBytes
-	step := (edges[1]-first)/int64(len(f.writers)) + 1
-	step = (step + blockBytes - 1) / blockBytes * blockBytes
-	var failed error
-	for at := int64(0); at < step; at += stageBytes {
-		s := &stage{f, first + at, first + min(at+stageBytes, step), step, mine}
-		if err := do(s); err != nil && failed == nil {
-			failed = err // the others go on, and so does this one
-		}
-		if f.c.revokedBy() != nil {
-			return f.c.revokedBy()
-		}
-	}
-	return f.agree(ctx, failed)
-}
-
-// revokedBy returns why the communicator is over, or nil.
-func (c *Comm) revokedBy() error {
-	c.w.mu.Lock()
-	defer c.w.mu.Unlock()
-	return c.over()
-}
-
-// part calls do for each of this member's bytes that a writer accesses in the stage.
-func (s *stage) part(writer int, do func(p piece)) {
-	from := s.from + int64(writer)*s.step
-	to := s.to + int64(writer)*s.step
-	first := sort.Search(len(s.mine), func(i int) bool { return s.mine[i].off+int64(len(s.mine[i].bytes)) > from })
-	for _, p := range s.mine[first:] {
-		if p.off >= to {
-			return
-		}
-		a := max(from-p.off, 0)
-		b := min(to-p.off, int64(len(p.bytes)))
-		if a < b {
-			do(piece{p.off + a, p.bytes[a:b]})
-		}
-	}
-}
-
-// A place of a piece travels as its offset and its length, 8 bytes each.
-const placeBytes = 16
-
-// takePlace returns the offset and the length of the piece at the beginning of b, and what follows.
-func takePlace(b []byte) (off int64, n int, rest []byte, err error) {
-	if len(b) < placeBytes {
-		return 0, 0, nil, errPiece
-	}
-	off = int64(binary.LittleEndian.Uint64(b))
-	length := binary.LittleEndian.Uint64(b[8:])
-	if off < 0 || length > stageBytes {
-		return 0, 0, nil, errPiece
-	}
-	return off, int(length), b[placeBytes:], nil
-}
-
-var errPiece = errors.New("mpi: a member asks for a piece of a file that cannot be")
-
-func appendPlace(b []byte, p piece) []byte {
-	b = binary.LittleEndian.AppendUint64(b, uint64(p.off))
-	return binary.LittleEndian.AppendUint64(b, uint64(len(p.bytes)))
-}
-
-// exchange sends bytes to each member, and returns what comes from each.
-func (f *File) exchange(ctx context.Context, out [][]byte) ([][]byte, error) {
-	n := f.c.group.n
-	lengths := make([]int, n)
-	coming := make([]int, n)
-	for i := range out {
-		lengths[i] = len(out[i])
-	}
-	if err := f.c.AllToAll(ctx, Of(lengths), Of(coming)); err != nil {
-		return nil, err
-	}
-	in := make([][]byte, n)
-	sent := make([]Buffer, n)
-	received := make([]Buffer, n)
-	for i := range in {
-		in[i] = make([]byte, coming[i])
-		sent[i] = Of(out[i])
-		received[i] = Of(in[i])
-	}
-	return in, f.c.AllToAllV(ctx, sent, received)
-}
+import "context"
 
 // WriteAtAll is WriteAt by all members at once (MPI_File_write_at_all). Where the pieces of several members overlap,
-// one of them is written.
+// each byte is that of one of them.
 func (f *File) WriteAtAll(ctx context.Context, b Buffer, at int) error {
 	m := newRoom()
 	defer m.put()
-	bytes, wrong := use(&b, at, m)
-	if err := f.agree(ctx, wrong); err != nil {
-		return err
-	}
-	var mine []piece
-	if len(bytes) > 0 {
-		mine = f.pieces(bytes, b.size, at)
-	}
-	return f.stages(ctx, mine, func(s *stage) error {
-		out := make([][]byte, f.c.group.n)
-		for i, writer := range f.writers {
-			s.part(i, func(p piece) { out[writer] = append(appendPlace(out[writer], p), p.bytes...) })
-		}
-		in, err := f.exchange(ctx, out)
+	bytes, failed := use(&b, at, m)
+	w := f.walk(bytes, b.size, at)
+	s := stage{f: f, from: never}
+	for {
+		told, err := f.meet(ctx, failed, said{First: w.first()})
 		if err != nil {
 			return err
 		}
-		var all []piece
-		for _, b := range in {
-			for len(b) > 0 {
-				off, n, rest, err := takePlace(b)
-				if err != nil || n > len(rest) {
-					return errPiece
-				}
-				all = append(all, piece{off, rest[:n]})
-				b = rest[n:]
-			}
+		if s.from != never {
+			failed = s.write()
 		}
-		return f.write(all)
-	})
-}
-
-// write writes pieces. One call of the kernel writes all pieces that touch each other.
-func (f *File) write(all []piece) error {
-	slices.SortStableFunc(all, func(a, b piece) int { return cmp.Compare(a.off, b.off) })
-	for len(all) > 0 {
-		end := all[0].off
-		n := 0
-		for n < len(all) && all[n].off <= end {
-			end = max(end, all[n].off+int64(len(all[n].bytes)))
-			n++
+		if told.First == never {
+			break
 		}
-		together := all[0].bytes
-		if n > 1 { // a piece that is alone is written from where it is
-			together = make([]byte, end-all[0].off)
-			copy(together, all[0].bytes)
+		s = stage{f, s.row ^ 1, told.First / blockBytes * blockBytes}
+		if err := s.fill(ctx, &w); failed == nil {
+			failed = err
 		}
-		for _, p := range all[1:n] {
-			copy(together[p.off-all[0].off:], p.bytes)
-		}
-		if _, err := f.f.WriteAt(together, all[0].off); err != nil {
-			return err
-		}
-		all = all[n:]
 	}
-	return nil
+	if s.from == never {
+		return nil
+	}
+	return f.agree(ctx, failed)
 }
 
 // ReadAtAll is ReadAt by all members at once (MPI_File_read_at_all).
 func (f *File) ReadAtAll(ctx context.Context, b Buffer, at int) (n int, err error) {
 	m := newRoom()
 	defer m.put()
-	bytes, wrong := use(&b, at, m)
-	if err := f.agree(ctx, wrong); err != nil {
-		return 0, err
+	bytes, failed := use(&b, at, m)
+	w := f.walk(bytes, b.size, at)
+	mine := said{First: w.first()}
+	if len(bytes) > 0 && f.inShort(b.size, len(bytes)) {
+		mine.Short = int64(len(bytes))
+		mine.Last = w.ends()
 	}
-	var mine []piece
-	if len(bytes) > 0 {
-		mine = f.pieces(bytes, b.size, at)
-	}
-	got := 0
-	err = f.stages(ctx, mine, func(s *stage) error {
-		out := make([][]byte, f.c.group.n)
-		for i, writer := range f.writers {
-			s.part(i, func(p piece) { out[writer] = appendPlace(out[writer], p) })
-		}
-		asked, err := f.exchange(ctx, out)
-		if err != nil {
-			return err
-		}
-		answers, failed := f.answers(asked)
-		in, err := f.exchange(ctx, answers)
-		if err != nil {
-			return err
-		}
-		for i, writer := range f.writers {
-			s.part(i, func(p piece) {
-				b := in[writer]
-				if len(b) < 8 || binary.LittleEndian.Uint64(b) > uint64(len(b)-8) {
-					failed = errors.Join(failed, errPiece)
-					return
-				}
-				n := int(binary.LittleEndian.Uint64(b))
-				got += copy(p.bytes, b[8:8+n])
-				in[writer] = b[8+n:]
-			})
-		}
-		return failed
-	})
+	told, err := f.meet(ctx, failed, mine)
 	if err != nil {
 		return 0, err
 	}
-	if b.at != nil {
-		b.unpack(bytes[:got])
+	got := 0
+	if told.Short < (told.Last-told.First)/sparse || told.Short == 0 {
+		got, failed = f.read(&w)
+	} else {
+		got, failed = f.readStages(ctx, &w, told)
 	}
-	if b.size > 0 {
-		n = got / b.size
-	}
-	if got < len(bytes) {
-		err = io.EOF
-	}
-	return n, err
+	return f.got(&b, bytes, got, f.agree(ctx, failed))
 }
 
-// answers reads what members have asked for: of each piece as many bytes as the file has, behind their number.
-func (f *File) answers(asked [][]byte) (out [][]byte, failed error) {
-	out = make([][]byte, len(asked))
-	for i, b := range asked {
-		for len(b) > 0 {
-			off, length, rest, err := takePlace(b)
-			if err != nil {
-				return out, err
-			}
-			b = rest
-			got := make([]byte, length)
-			n, err := f.f.ReadAt(got, off)
-			if err != nil && !errors.Is(err, io.EOF) && failed == nil {
-				failed = err
-			}
-			out[i] = append(binary.LittleEndian.AppendUint64(out[i], uint64(n)), got[:n]...)
-		}
+// sparse is how many times as many bytes as members want a writer does not read for them.
+const sparse = 8
+
+// inShort reports whether an access consists of so many short pieces that one member should read them for all.
+func (f *File) inShort(size, bytes int) bool {
+	if f.view == nil {
+		return false
 	}
-	return out, failed
+	each := f.view.count / f.runs * size
+	return each < blockBytes && bytes > 4*each
+}
+
+// readStages reads the pieces of a walk from stages.
+func (f *File) readStages(ctx context.Context, w *walk, all said) (got int, failed error) {
+	ends := int64(never)
+	s := stage{f: f, from: all.First / blockBytes * blockBytes}
+	for s.from < all.Last {
+		last, err := s.read(all.Last)
+		if failed == nil {
+			failed = err
+		}
+		told, err := f.meet(ctx, failed, said{First: last})
+		if err != nil {
+			return got, err
+		}
+		ends = min(ends, told.First)
+		n, err := s.fetch(ctx, w, ends)
+		got += n
+		failed = err
+		s = stage{f, s.row ^ 1, s.end()}
+	}
+	return got, failed
 }

@@ -111,20 +111,24 @@ func (s *Section) run(k int) run {
 	return run{at, s.block}
 }
 
-// ascends reports whether the elements lie in ascending order.
-func (s *Section) ascends() bool {
+// ascending returns how many pieces the section has that do not touch each other, or 0 unless they lie in ascending
+// order.
+func (s *Section) ascending() (pieces int) {
 	c := newCursor(s, s.count)
-	end := 0
+	end := -1
 	for left := s.count; left > 0; {
 		n := c.ahead()
 		at := c.advance(n)
 		if at < end {
-			return false
+			return 0
+		}
+		if at > end {
+			pieces++
 		}
 		end = at + n
 		left -= n
 	}
-	return true
+	return pieces
 }
 
 // each calls f for each run, in order.
