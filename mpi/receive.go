@@ -254,13 +254,13 @@ func (w *world) pass() {
 // glimpse takes the messages that come as soon as the goroutine looks, until r waits no more. Most waits are over with
 // that: what comes later is for wait. The lock is held, but not meanwhile.
 func (w *world) glimpse(r *receive) {
-	for more := !w.half.is; more && r.state == waiting && !w.driving; {
+	for r.state == waiting && !w.driving && !w.half.is {
 		w.driving = true
 		w.unlock()
 		var a arrival
 		from, n, ok := w.look.Glimpse(w.scratch)
 		if ok {
-			a, more = w.parse(from, w.scratch[:n])
+			a, _ = w.parse(from, w.scratch[:n]) // of a long message the rest is for wait
 		}
 		w.mu.Lock()
 		w.driving = false
