@@ -35,7 +35,7 @@ func PMEthernet() Table {
 			{"PM/Ethernet with interrupt reaping, one way", reaping, 37.6 / 2},
 			{"PM/Ethernet without reaping, one way", sleeping, 47.6 / 2},
 		},
-		Results: []Result{
+		Results: append([]Result{
 			constructed("data link layer", 36.6, trip(link), "us", "the card's part was computed from it"),
 			constructed("IP", 58.6, trip(overIP), "us", "the part of IP was computed from it"),
 			constructed("TCP/IP", 89.6, trip(overTCP), "us", "the part of TCP was computed from it"),
@@ -46,9 +46,22 @@ func PMEthernet() Table {
 					"what is left is the handler, which runs also when it reaps"),
 			constructed("interrupt: context saved, driver found", 0,
 				Path{interrupt}.mean().minus(Path{response, registers}.mean()), "us", "the rest of 5.9, says the paper"),
-		},
+			constructed("protocol processing that PM saves (table 4)", 77.9,
+				exact(100).minus(Path{pm}.mean().over(Path{tcp, ip}.mean()).times(100)), "%",
+				"of TCP's and IP's 21.7 us; the switch and the interrupt, which are saved too, do not count"),
+		}, shares(overTCP, tcp, ip)...),
 		Notes: []string{
 			"The paper's text gives 48.4 us for one way of TCP/IP; that is the percentage of TCP and IP. The sum is 44.8.",
 		},
 	}
+}
+
+// shares returns what share of one way of TCP/IP each part takes (table 3), and those of TCP and IP together (§2.2).
+func shares(way Path, tcp, ip Part) []Result {
+	share := func(parts ...Part) Figure { return Path(parts).mean().over(way.mean()).times(100) }
+	var all []Result
+	for i, printed := range []float64{3.6, 34.6, 13.8, 7.1, 10.5, 13.2, 17.2} {
+		all = append(all, constructed(way[i].Name+", share (table 3)", printed, share(way[i]), "%", "of 44.8 us"))
+	}
+	return append(all, constructed("TCP and IP, share", 48.4, share(tcp, ip), "%", "§2.2 has it as us in another place"))
 }

@@ -55,7 +55,7 @@ func measureCoord(ctx context.Context, s *perfSettings) error {
 	if s.spec.Test == "barrier" {
 		ops = []string{""}
 		known = slices.DeleteFunc(barrierAlgorithms(), func(a string) bool {
-			return a == "shuffle" || a == "two-level" || a == "shared"
+			return a == "two-level" || a == "shared" // these need members that share memory
 		})
 	}
 	algorithms := s.algorithms
