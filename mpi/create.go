@@ -20,7 +20,7 @@ func (w *world) make(id uint64, g Group) *Comm {
 	if e != nil {
 		for _, a := range e.messages {
 			body := a.body
-			w.deliver(a)
+			w.deliver(&a)
 			w.bodies.put(body)
 		}
 	}

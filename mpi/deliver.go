@@ -8,77 +8,74 @@ import (
 	"weft/internal/match"
 )
 
-// take takes the next message from the channel of short messages, and the offer of its bytes if they are apart. One
-// goroutine at a time may be in it, without the lock. A message that is none, or whose sender has gone, has no sender.
-func (w *world) take(ctx context.Context) (a arrival, err error) {
-	if !w.half.is {
+// take takes the next message from the channel of short messages, and the offer of its bytes if they are apart, and
+// reports whether that is in came now. One goroutine at a time may be in it, without the lock. It takes nothing of a
+// message that is none, or whose sender has gone.
+func (w *world) take(ctx context.Context) (ok bool, err error) {
+	if !w.half {
 		n, from, err := w.short.one.RecvInto(ctx, w.scratch)
 		if err != nil {
-			return arrival{from: -1}, err
+			return false, err
 		}
-		if a, ok := w.parse(from, w.scratch[:n]); ok {
-			return a, nil
+		if ok = w.parse(from, w.scratch[:n]); !w.half {
+			return ok, nil
 		}
 	}
 	return w.takeRest(ctx)
 }
 
 // tryTake is take without waiting: if there is no message the error is weft.ErrWouldBlock.
-func (w *world) tryTake() (a arrival, err error) {
-	if !w.half.is {
+func (w *world) tryTake() (ok bool, err error) {
+	if !w.half {
 		m, err := w.look.TryRecvCopy(w.scratch)
 		if err != nil {
-			return arrival{from: -1}, err
+			return false, err
 		}
-		a, ok := w.parse(m.From, m.Data)
-		if m.Release(); ok {
-			return a, nil
+		ok = w.parse(m.From, m.Data)
+		if m.Release(); !w.half {
+			return ok, nil
 		}
 	}
 	return w.takeRest(context.Background()) // the offer follows its header
 }
 
-// parse returns a message of the channel of short messages. If its bytes are apart it reports false, and takeRest must
-// follow.
-func (w *world) parse(from int, b []byte) (a arrival, ok bool) {
-	h, body, ok := parseHeader(b)
-	switch {
-	case !ok:
-		return arrival{from: -1}, true
-	case h.form != apart:
-		return arrival{from, message{head: h, body: body}}, true
+// parse puts a message of the channel of short messages into came, and reports whether it is one as a whole. If its
+// bytes are apart it is half of one, and takeRest must follow.
+func (w *world) parse(from int, b []byte) (whole bool) {
+	a := &w.came
+	a.from = from
+	a.offer = extend.Offer{}
+	if a.head, a.body, whole = parseHeader(b); whole {
+		w.half = a.head.form == apart
 	}
-	w.half = halfTaken{h, from, true}
-	return arrival{from: -1}, false
+	return whole && !w.half
 }
 
 // takeRest takes the offer of the bytes of a long message of which the header has been taken.
-func (w *world) takeRest(ctx context.Context) (a arrival, err error) {
-	offer, err := w.offer.Accept(ctx, w.half.from)
+func (w *world) takeRest(ctx context.Context) (ok bool, err error) {
+	a := &w.came
+	a.offer, err = w.offer.Accept(ctx, a.from)
 	switch {
 	case err == nil:
 	case departed(err):
-		w.half.is = false // its sender has died with it
-		return arrival{from: -1}, nil
+		w.half = false // its sender has died with it
+		return false, nil
 	default:
-		return arrival{from: -1}, err
+		return false, err
 	}
-	w.half.is = false
-	if h := &w.half.head; h.class != collective && offer.Size != h.bytes() {
-		offer.Refuse()
-		return arrival{from: -1}, nil
+	w.half = false
+	if a.head.class != collective && a.offer.Size != a.head.bytes() {
+		a.offer.Refuse()
+		return false, nil
 	}
-	return arrival{w.half.from, message{head: w.half.head, offer: offer}}, nil
+	return true, nil
 }
 
 // deliver gives a message that has arrived to the receive that it matches, or keeps it as unexpected. The lock is held.
-func (w *world) deliver(a arrival) {
-	switch h := &a.head; {
-	case a.from < 0:
-		return
-	case h.class == departure:
-		if a.from == w.p.Rank() && int(h.root) < len(w.gone) {
-			w.lose(w.gone[h.root])
+func (w *world) deliver(a *arrival) {
+	if a.head.class == departure {
+		if a.from == w.p.Rank() && int(a.head.root) < len(w.gone) {
+			w.lose(w.gone[a.head.root])
 		}
 		return
 	}
@@ -86,7 +83,7 @@ func (w *world) deliver(a arrival) {
 	if c == nil {
 		a.body = w.bodies.clone(a.body)
 		e := w.soon(a.head.comm)
-		e.messages = append(e.messages, a)
+		e.messages = append(e.messages, *a)
 		return
 	}
 	place := c.group.find(a.from)

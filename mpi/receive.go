@@ -212,10 +212,10 @@ func (w *world) wait(ctx context.Context, r *receive) error {
 			r.asleep = true
 		}
 		w.unlock()
-		var a arrival
+		var took bool
 		var err error
 		if driving {
-			a, err = w.take(b)
+			took, err = w.take(b)
 		} else {
 			err = r.wake.Wait(b)
 		}
@@ -223,7 +223,9 @@ func (w *world) wait(ctx context.Context, r *receive) error {
 		if driving {
 			w.driving = false
 			w.driver = nil
-			w.deliver(a)
+		}
+		if took {
+			w.deliver(&w.came)
 		}
 		switch {
 		case err == nil || r.state != waiting:
@@ -254,20 +256,19 @@ func (w *world) pass() {
 // glimpse takes the messages that come as soon as the goroutine looks, until r waits no more. Most waits are over with
 // that: what comes later is for wait. The lock is held, but not meanwhile.
 func (w *world) glimpse(r *receive) {
-	for r.state == waiting && !w.driving && !w.half.is {
+	for r.state == waiting && !w.driving && !w.half {
 		w.driving = true
 		w.unlock()
-		var a arrival
 		from, n, ok := w.look.Glimpse(w.scratch)
-		if ok {
-			a, _ = w.parse(from, w.scratch[:n]) // of a long message the rest is for wait
-		}
+		whole := ok && w.parse(from, w.scratch[:n])
 		w.mu.Lock()
 		w.driving = false
 		if !ok {
 			break
 		}
-		w.deliver(a)
+		if whole {
+			w.deliver(&w.came)
+		}
 	}
 	w.pass()
 }
@@ -277,10 +278,11 @@ func (w *world) poll(r *receive) error {
 	for r.state == waiting && !w.driving {
 		w.driving = true
 		w.unlock()
-		a, err := w.tryTake()
+		took, err := w.tryTake()
 		w.mu.Lock()
-		w.driving = false
-		w.deliver(a)
+		if w.driving = false; took {
+			w.deliver(&w.came)
+		}
 		w.pass() // one that found this goroutine driving
 		if err == weft.ErrWouldBlock {
 			return nil

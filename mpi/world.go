@@ -57,7 +57,8 @@ type world struct {
 	todo      []func()   // what is to be done without the lock
 	bodies    pool       // copies of unexpected messages
 	scratch   []byte     // of the goroutine that drives: the message
-	half      halfTaken  // of the goroutine that drives
+	came      arrival    // likewise: the message that it takes
+	half      bool       // came lacks the offer of its bytes
 	consenses map[uint64]*consensus
 	agreeing  []*consensus // in the order in which they were made
 	mourned   []int        // the ranks that the agreements know to have gone
@@ -73,13 +74,6 @@ func (p *ports) of(c *Comm, k class) *weft.Port {
 		return p.all
 	}
 	return p.one
-}
-
-// A halfTaken is a long message of which the header has been taken, and the rest has not.
-type halfTaken struct {
-	head header
-	from int
-	is   bool
 }
 
 // early is what has come for a communicator that this rank has not made yet.
