@@ -3,8 +3,6 @@ package webtest
 import (
 	"syscall"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 )
 
 // TestHistograms: the page shows for the chosen pair how long its round trips took, and for its sender what waits have
@@ -14,7 +12,7 @@ func TestHistograms(t *testing.T) {
 	job := build(t, ".", "./job")
 	b := open(t, start(t, weft, "run", "-n", "2", "-transport", "udp", "-http", "127.0.0.1:0", job))
 	b.shows("#summary", "2 ranks, 20 messages")
-	b.do(chromedp.KeyEvent("2"))
+	b.press("2")
 	b.shows("#times-of", "rank 0 to rank 1: round trips")
 	b.shows("#times", "%")
 	b.shows("#waited", "receive")
@@ -43,9 +41,9 @@ func TestStoppedRank(t *testing.T) {
 
 	b := open(t, address) // another browser
 	b.shows("#summary", "3 ranks")
-	b.do(chromedp.KeyEvent("3"))
+	b.press("3")
 	b.shows("#ranks", "stopped by a signal or a debugger; goroutines of it wait for barrier")
-	b.do(chromedp.KeyEvent("2"))
+	b.press("2")
 	value[bool](b, `cell = {from: 2, to: 0}; draw(); true`)
 	b.shows("#pair-messages", "20")
 	b.shows("#pair-path", "shm")
@@ -58,7 +56,7 @@ func ready(t *testing.T, address string) *browser {
 	t.Helper()
 	b := open(t, address)
 	b.shows("#summary", "3 ranks, 60 messages")
-	b.do(chromedp.KeyEvent("3"))
+	b.press("3")
 	b.shows("#stuck", "Deadlock")
 	if err := b.holds(`past[at].Ranks[2].Doing.includes("barrier")`); err != nil {
 		t.Fatal(err)

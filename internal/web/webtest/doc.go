@@ -1,3 +1,3 @@
-// Package webtest tests the page in a real browser: Debian's chromium, driven by chromedp.
-// It is a module of its own, so that a module that imports weft does not download chromedp.
+// Package webtest tests the page in a real browser: Debian's chromium, ordered over a pipe. It is a
+// module of its own, since a browser takes longer than all other tests of the product.
 package webtest

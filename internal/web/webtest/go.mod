@@ -2,15 +2,8 @@ module weft/internal/web/webtest
 
 go 1.26.0
 
-require (
-	github.com/chromedp/cdproto v0.159.0
-	github.com/chromedp/chromedp v0.23.0
-	weft v0.0.0
-)
+require weft v0.0.0
 
-require (
-	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
-	golang.org/x/sys v0.49.0 // indirect
-)
+require golang.org/x/sys v0.49.0 // indirect
 
 replace weft => ../../..

@@ -1,27 +1,10 @@
 package webtest
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
-
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
-
-// scheme makes the browser prefer a colour scheme, as the system's setting does.
-func (b *browser) scheme(name string) {
-	b.t.Helper()
-	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		feature := &emulation.MediaFeature{Name: "prefers-color-scheme", Value: name}
-		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia,
-			emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{feature}})
-		return err
-	}))
-}
 
 // faint returns the texts on the page, and the borders of its controls and of the chosen cell, whose contrast with
 // what is behind them is below what WCAG 2.1 asks for: 4.5 for text, 3 for what is drawn.
@@ -63,7 +46,7 @@ func TestColours(t *testing.T) {
 	job := build(t, ".", "./job")
 	b := open(t, start(t, weft, "run", "-n", "4", "-transport", "udp", "-http", "127.0.0.1:0", job))
 	b.shows("#summary", "4 ranks, 40 messages")
-	b.do(chromedp.KeyEvent("2"))
+	b.press("2")
 	b.shows("#pair", "rank 0 to rank 1")
 	const back = `getComputedStyle(document.body).backgroundColor`
 	const cell = `(w => "rgb(" + [...document.getElementById("cells").getContext("2d")
@@ -81,12 +64,12 @@ func TestColours(t *testing.T) {
 			}
 		}
 		for _, view := range []string{"1", "2", "3", "4"} {
-			b.do(chromedp.KeyEvent(view))
+			b.press(view)
 			if bad := value[[]string](b, faint); len(bad) > 0 {
 				t.Errorf("%s, view %s: too faint: %q", scheme, view, bad)
 			}
 		}
-		b.do(chromedp.KeyEvent("2"))
+		b.press("2")
 		b.keep("matrix-" + scheme)
 	}
 }
@@ -97,13 +80,13 @@ func TestKeyboard(t *testing.T) {
 	job := build(t, ".", "./job")
 	b := open(t, start(t, weft, "run", "-n", "4", "-http", "127.0.0.1:0", job))
 	b.shows("#summary", "4 ranks, 40 messages")
-	b.do(chromedp.KeyEvent("2"))
+	b.press("2")
 	b.shows("#pair h2", "rank 0 to rank 1") // the busiest, or the first of them
 
 	const focus = `document.activeElement?.id`
 	var reached []string
 	for range 8 {
-		b.do(chromedp.KeyEvent(kb.Tab))
+		b.press("Tab")
 		reached = append(reached, value[string](b, focus))
 		if value[string](b, `getComputedStyle(document.activeElement).outlineStyle`) == "none" {
 			t.Errorf("%s is not marked when it has the focus", reached[len(reached)-1])
@@ -114,19 +97,19 @@ func TestKeyboard(t *testing.T) {
 		t.Errorf("Tab reaches %q, not %q", reached, want)
 	}
 
-	b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowUp)) // over the edges
+	b.press("ArrowLeft", "ArrowLeft", "ArrowUp") // over the edges
 	b.shows("#pair h2", "rank 3 to rank 3")
-	b.do(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowRight))
+	b.press("ArrowRight", "ArrowDown", "ArrowRight")
 	b.shows("#pair h2", "rank 0 to rank 1")
 
 	for _, measure := range []string{"Messages", "rate", "Latency", "loss", "Bytes"} {
-		b.do(chromedp.KeyEvent("m"))
+		b.press("m")
 		if is := value[string](b, `document.getElementById("measure").value`); is != measure {
 			t.Errorf("M shows %s, not %s", is, measure)
 		}
 	}
 	for key, view := range map[string]string{"1": "job", "2": "matrix", "3": "waits", "4": "things"} {
-		b.do(chromedp.KeyEvent(key))
+		b.press(key)
 		shown := value[[]string](b, `[...document.querySelectorAll("main > section:not([hidden])")].map(e => e.id)`)
 		selected := value[[]string](b, `[...document.querySelectorAll("[aria-selected=true]")].map(e => e.id)`)
 		if !slices.Equal(shown, []string{view}) || !slices.Equal(selected, []string{"tab-" + view}) {
@@ -134,24 +117,24 @@ func TestKeyboard(t *testing.T) {
 		}
 	}
 	value[bool](b, `document.getElementById("tab-waits").focus(), true`)
-	b.do(chromedp.KeyEvent(kb.Enter))
+	b.press("Enter")
 	b.shows("#ranks", "waits for")
 
 	if err := b.holds("past.length > 2"); err != nil {
 		t.Fatal(err)
 	}
-	b.do(chromedp.KeyEvent("["))
+	b.press("[")
 	b.shows("#stop", "Go on")
 	at := value[int](b, "at")
-	b.do(chromedp.KeyEvent("["))
+	b.press("[")
 	if now := value[int](b, "at"); now != at-1 {
 		t.Errorf("[ goes from moment %d to %d", at, now)
 	}
-	b.do(chromedp.KeyEvent("]"))
+	b.press("]")
 	if now := value[int](b, "at"); now != at {
 		t.Errorf("] goes back to moment %d, not %d", now, at)
 	}
 	value[bool](b, `document.getElementById("cells").ownerDocument.activeElement.blur(), true`)
-	b.do(chromedp.KeyEvent(" "))
+	b.press(" ")
 	b.shows("#stop", "Stop")
 }

@@ -2,61 +2,56 @@ package webtest
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/chromedp/chromedp"
-
-	"weft/internal/waittest"
 )
 
 // weftModule is where weft's own module lies.
 const weftModule = "../../.."
 
-// built has the programs that have been built, by package, in a directory that TestMain removes.
-var built struct {
-	sync.Mutex
-	dir string
-	of  map[string]string
-}
+// scratchDir is a directory that all tests share, and that TestMain removes.
+var scratchDir string
+
+// built has the programs that have been built, by package.
+var built = map[string]string{}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	os.RemoveAll(built.dir)
+	shared.close()
+	os.RemoveAll(scratchDir)
 	os.Exit(code)
+}
+
+func scratch(t *testing.T) string {
+	t.Helper()
+	if scratchDir == "" {
+		var err error
+		if scratchDir, err = os.MkdirTemp("", "webtest"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return scratchDir
 }
 
 // build builds a program of the module in a directory, once.
 func build(t *testing.T, module, pkg string) string {
 	t.Helper()
-	built.Lock()
-	defer built.Unlock()
-	if out := built.of[pkg]; out != "" {
+	if out := built[pkg]; out != "" {
 		return out
 	}
-	if built.of == nil {
-		built.of = map[string]string{}
-		var err error
-		if built.dir, err = os.MkdirTemp("", "webtest"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out := filepath.Join(built.dir, filepath.Base(pkg))
+	out := filepath.Join(scratch(t), filepath.Base(pkg))
 	cmd := exec.Command("go", "build", "-o", out, pkg)
 	cmd.Dir = module
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	built.of[pkg] = out
+	built[pkg] = out
 	return out
 }
 
@@ -89,80 +84,6 @@ func start(t *testing.T, command string, args ...string) string {
 	return ""
 }
 
-// A browser looks at one page.
-type browser struct {
-	t   *testing.T
-	ctx context.Context
-}
-
-// open opens a page in a browser of its own.
-func open(t *testing.T, address string) *browser {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1200, 1100),
-		chromedp.WSURLReadTimeout(2*time.Minute))
-	if os.Getuid() == 0 {
-		options = append(options, chromedp.NoSandbox)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	b := &browser{t, ctx}
-	b.do(chromedp.Navigate(address))
-	return b
-}
-
-func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
-	b.t.Helper()
-	if err := chromedp.Do(b.ctx, steps...); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// holds waits until an expression is true in the page.
-func (b *browser) holds(expression string) error {
-	_, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(time.Minute)))
-	return err
-}
-
-// shows waits until an element has a text in it.
-func (b *browser) shows(element, text string) {
-	b.t.Helper()
-	if err := b.holds(fmt.Sprintf("document.querySelector(%q)?.textContent.includes(%q)", element, text)); err != nil {
-		is, _ := chromedp.Run(b.ctx,
-			chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.textContent ?? ''", element)))
-		b.t.Fatalf("%s does not show %q but %q: %v", element, text, is, err)
-	}
-}
-
-// keep keeps a picture of the page.
-func (b *browser) keep(name string) {
-	b.t.Helper()
-	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(b.t.ArtifactDir(), name+".png"), png, 0o644)
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// value evaluates an expression in the page.
-func value[T any](b *browser, expression string) T {
-	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return v
-}
-
 // TestPageOfRunningJob: the page shows what a job of 2, and of 64 ranks has sent, and which
 // rank waits for which.
 func TestPageOfRunningJob(t *testing.T) {
@@ -174,25 +95,25 @@ func TestPageOfRunningJob(t *testing.T) {
 				"512"))
 			b.shows("#summary", map[int]string{2: "2 ranks, 40 messages, 20 KiB", 64: "64 ranks, 1,280 messages, 640 KiB"}[n])
 			b.opensOnJob(n)
-			b.do(chromedp.KeyEvent("2"))
+			b.press("2")
 			b.shows("#pair", "rank 0 to rank 1")
 			b.shows("#pair-messages", "20")
 			b.shows("#pair-bytes", "10 KiB")
 			b.shows("#pair-path", "shm")
 			b.shows("#pair-why", "same host")
 			b.keep(fmt.Sprintf("matrix-%d", n))
-			b.do(chromedp.KeyEvent("3"))
+			b.press("3")
 			b.shows("#stuck", "Deadlock: rank 0 waits for lock \"right\" held by 1, which waits for lock \"left\" held by 0")
 			if red := value[int](b, `document.querySelectorAll("#graph line.stuck").length`); red < 2 {
 				t.Errorf("%v edges are red", red)
 			}
 			b.keep(fmt.Sprintf("waits-%d", n))
-			b.do(chromedp.KeyEvent("4"))
+			b.press("4")
 			b.shows("#list", "barriermet")
 			if n > 2 {
 				b.shows("#list", "62 of 640, 1") // arrived, and the last to arrive
 			}
-			b.do(chromedp.KeyEvent(" "))
+			b.press(" ")
 			b.shows("#stop", "Go on")
 			at := value[int](b, "at")
 			if err := b.holds(fmt.Sprintf("past.length > %d", at+2)); err != nil {
@@ -223,7 +144,7 @@ func TestMatrixFits(t *testing.T) {
 	job := build(t, ".", "./job")
 	b := open(t, start(t, weft, "run", "-n", "4", "-http", "127.0.0.1:0", job))
 	b.shows("#summary", "4 ranks, 40 messages")
-	b.do(chromedp.KeyEvent("2"))
+	b.press("2")
 	const inked = `document.getElementById("%s").getContext("2d").getImageData(0, 0, 900, 900).data.some(v => v)`
 	for _, n := range []int{4, 64, 512} {
 		value[bool](b, fmt.Sprintf(`(() => {
@@ -256,7 +177,7 @@ func TestMatrixFits(t *testing.T) {
 // namesLateRank: of ranks that wait for one that does not, the page names the one, and the rank that has died.
 func (b *browser) namesLateRank() {
 	b.t.Helper()
-	b.do(chromedp.KeyEvent("1"))
+	b.press("1")
 	value[bool](b, `(() => {
 		const before = past.find(s => s.Ranks.length === 4 && s.Pairs?.length === 4);
 		for (let i = 1; i < 6; i++) {
@@ -292,7 +213,7 @@ func TestPageOfRecording(t *testing.T) {
 	}
 	b := open(t, start(t, weft, "view", file))
 	b.shows("#summary", "1000 ranks, ")
-	b.do(chromedp.KeyEvent("2"))
+	b.press("2")
 	if width := value[int](b, `document.getElementById("cells").width`); width != 1000 {
 		t.Errorf("the matrix is %v wide", width)
 	}
