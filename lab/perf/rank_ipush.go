@@ -29,7 +29,7 @@ var IPushOps = []string{
 	"push", "push-status", "ipush", "ipush-ring", "push-copied", "ipush-copied", "push-flushed", "ipush-flushed",
 }
 
-// leastInRing is the length of a message that goes through a ring. Shorter ones, of up to 40 bytes, lie in their record.
+// leastInRing is the length of a message that goes through a ring. One of up to 40 bytes lies in its record.
 const leastInRing = 48
 
 // ipush measures one operation of IPushOps at one size, as half a round trip or as bandwidth. With PUSH the
