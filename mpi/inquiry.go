@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"weft/extend"
+	"weft/internal/match"
 )
 
 // Members that have called operations which do not belong together may send nothing that could be compared: each waits
@@ -38,7 +39,7 @@ func (w *world) inquire() {
 		}
 		w.mu.Lock()
 		idle++
-		for _, r := range w.waiting {
+		for _, r := range slices.Concat(w.waiting, w.sends) {
 			if r.state != waiting || r.want == nil && (r.c.family.parent == nil || r.looks == mostLooks) {
 				continue
 			}
@@ -63,6 +64,22 @@ func (w *world) inquire() {
 		w.inquiring = idle < 2
 		w.unlock()
 	}
+}
+
+// watchSend has inquire look at a send that waits: its receiver may not have the communicator. The lock is held.
+func (w *world) watchSend(c *Comm, to int) *receive {
+	r := w.get(c, to, 0, match.Exact) // it is not posted
+	w.sends = append(w.sends, r)
+	w.beginInquiry()
+	return r
+}
+
+// forgetSend ends what watchSend has begun.
+func (w *world) forgetSend(r *receive) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sends = drop(w.sends, r)
+	w.put(r)
 }
 
 // ask asks the source of a receive what it has called. The lock is held.

@@ -24,6 +24,7 @@ var envelopes = sync.Pool{New: func() any { return new(envelope) }}
 
 // A sending is a message that is being sent. The zero sending is none.
 type sending struct {
+	to     int
 	ops    [2]*weft.Op // header and elements
 	sent   *envelope   // that they use
 	packed *room       // likewise
@@ -32,6 +33,7 @@ type sending struct {
 // start begins to send a message. It never waits. The elements must stay what they are until wait has returned.
 func (s *sending) start(c *Comm, to int, h *header, b *Buffer) error {
 	w := c.w
+	s.to = to
 	rank := c.group.at(to)
 	n := b.bytes()
 	port := w.short.of(c, h.class)
@@ -112,10 +114,14 @@ func (s *sending) wait(ctx context.Context, c *Comm) (err error) {
 		s.free()
 		return nil
 	}
+	waits := !s.done()
 	c.w.mu.Lock()
 	b := c.bind(ctx)
-	c.w.mu.Unlock()
-	if !s.done() && c.w.loose.Load() > 0 {
+	if waits && c.family.parent != nil {
+		defer c.w.forgetSend(c.w.watchSend(c, s.to))
+	}
+	c.w.unlock()
+	if waits && c.w.loose.Load() > 0 {
 		defer c.w.drive()() // its receiver may wait for what a receive of this rank is to take
 	}
 	for i, op := range s.ops {

@@ -52,6 +52,7 @@ type world struct {
 	probes    []*receive // of these, the probes
 	watching  []*receive // likewise, that end when any other one does
 	sought    []*receive // from members that have not come to the board: they are not posted
+	sends     []*receive // stand for sends that wait: their sources are the receivers
 	inquiring bool       // inquire runs
 	spare     []*receive // not in use
 	todo      []func()   // what is to be done without the lock
@@ -172,6 +173,11 @@ func (w *world) register(id uint64, g Group) *Comm {
 		number: len(w.list)}
 	w.comms[id] = c
 	w.list = append(w.list, c)
+	for _, gone := range w.gone {
+		if w.lost[gone.Rank] == gone && g.find(gone.Rank) >= 0 && (!gone.Clean || c.alone()) {
+			c.news = append(c.news, gone)
+		}
+	}
 	return c
 }
 
