@@ -19,9 +19,9 @@ func (p *Process) PeerMTU(peer int) int { return p.mtu }
 // Lane returns nil: all packets go through Send.
 func (p *Process) Lane(peer int) transport.Lane { return nil }
 
-// backlog is how many of the longest packets a machine's own link holds, as a socket's buffer does: hardly less than a
-// driver offers at once. The driver is called when there is room again.
-const backlog = 62
+// backlog is how many of the longest packets a machine's own link holds, as few as a kernel leaves to a fast card: what
+// is urgent goes ahead of a long message only until it is there. The driver is called when there is room again.
+const backlog = 8
 
 // Send sends packets as long as the machine's own link takes them.
 func (p *Process) Send(pkts []transport.Out) (n int) {
