@@ -97,6 +97,45 @@ func TestUndelivered(t *testing.T) {
 	}
 }
 
+// A long message that has been started, and for which no goroutine waits, is received before its sender has left, or is
+// told of: also if its receiver has accepted the announcement.
+func TestStartedThenLeft(t *testing.T) {
+	for _, received := range []bool{true, false} {
+		_, err := Simulate(within(t), Cluster{Ranks: 2}, func(ctx context.Context, p *Proc) error {
+			q, err := p.OpenPort(1, nil)
+			if err != nil {
+				return err
+			}
+			if p.Rank() == 1 {
+				if err := p.Sleep(ctx, 100*time.Millisecond); err != nil || !received {
+					return errors.Join(err, p.Sleep(ctx, 10*time.Second))
+				}
+				n, _, err := q.RecvInto(ctx, make([]byte, 1<<20))
+				if err != nil || n != 1<<20 {
+					return fmt.Errorf("received %d bytes, %v", n, err)
+				}
+				return nil
+			}
+			if _, err := q.StartSend(1, make([]byte, 1<<20)); err != nil {
+				return err
+			}
+			if err := p.Sleep(ctx, 10*time.Millisecond); err != nil {
+				return err
+			}
+			err = p.Close()
+			var lost *UndeliveredError
+			switch {
+			case received && err == nil, !received && errors.As(err, &lost) && len(lost.Messages) == 1:
+				return nil
+			}
+			return fmt.Errorf("closing: %v", err)
+		})
+		if err != nil {
+			t.Errorf("received: %v: %v", received, err)
+		}
+	}
+}
+
 // Messages arrive while their sender computes: it does not call weft, nor does anybody
 // wait for it.
 func TestSenderComputes(t *testing.T) {

@@ -100,8 +100,9 @@ func (e *SavedError) Error() string {
 func (e *SavedError) Is(target error) bool { return target == ErrSaved }
 
 // An UndeliveredError reports messages that Send had accepted and that the receivers' ports had not accepted when this
-// process left the job: nobody will receive them. Messages for ranks that have died are not among them; messages for a
-// rank whose function returned without receiving them are.
+// process left the job, and sends that were started, had not ended, and for which no goroutine waited: nobody will
+// receive them. Messages for ranks that have died are not among them; messages for a rank whose function returned
+// without receiving them are.
 type UndeliveredError struct{ Messages []Undelivered }
 
 // Undelivered counts the messages to one rank on one channel that were not accepted.

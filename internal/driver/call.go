@@ -267,6 +267,7 @@ func (n *Node) Wait(ctx context.Context, c *Call) error {
 	n.turn()
 	n.lock()
 	defer n.mu.Unlock()
+	c.Msg.Alone = false
 	return n.finish(ctx, c)
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // A Backlog is what one peer's port has not accepted of what was sent to it on one
-// channel.
+// channel: messages of which the program's call has returned.
 type Backlog struct {
 	Channel  uint16
 	Rank     int
@@ -34,12 +34,29 @@ func (l *Layer) Backlog() []Backlog {
 	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
 		for _, rank := range sortedKeys(p.pairs) {
-			if d := p.pairs[rank]; d.base != d.next {
-				list = append(list, Backlog{Channel: channel, Rank: rank, Messages: int(d.next - d.base)})
+			if n := p.pairs[rank].unaccepted(); n > 0 {
+				list = append(list, Backlog{Channel: channel, Rank: rank, Messages: n})
 			}
 		}
 	}
 	return list
+}
+
+// unaccepted returns how many messages the peer has not accepted. A send for which no goroutine waits counts until it
+// has ended: the peer may have accepted the announcement of a long message, and has not fetched it.
+func (d *pair) unaccepted() int {
+	n := int(d.next - d.base)
+	for op := d.waiting.First(); op != nil; op = op.link.Next() {
+		if op.Alone {
+			n++
+		}
+	}
+	for op := d.port.layer.sends.First(); op != nil; op = op.link.Next() {
+		if op.Alone && op.port == d.port && op.Peer == d.rank && less(op.Seq, d.base) {
+			n++
+		}
+	}
+	return n
 }
 
 // lose notes what a peer had not accepted when it left. The death of a peer is told
