@@ -1,0 +1,13 @@
+// Command mutants changes a package in one place after the other, and runs the tests that should fail.
+//
+//	go run ./lab/mutants [-n N] [-diff REV] [-for D] [-least PERCENT] [PACKAGE-DIR...]
+//
+// A mutant is one change of the kind that a tired engineer makes: another comparison, a sum for a difference, "and" for
+// "or", a loop that ends too early, or a condition after which nothing is done. Of each package N mutants are tried,
+// chosen by what they are: the same each time, while the source is the same. With -diff only lines that have changed
+// since REV are mutated. After -for no further mutant is begun. Without packages it takes all in which a fault would
+// be worst.
+//
+// A mutant that does not compile is not counted. One that makes the tests hang is found. One that no test notices is
+// printed, also if no test reaches its line: it is either a test that is missing, or no bug.
+package main
