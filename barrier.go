@@ -99,6 +99,7 @@ func (b *Barrier) Arrive(ctx context.Context) (Phase, error) {
 	if b.shared != nil {
 		began := b.p.timeline.Mark()
 		n, err := b.shared.Arrive()
+		b.shared.Drive()
 		if b.p.timeline != nil {
 			b.p.timeline.Note(began, timeline.Arrive, b.o.ID, timeline.Nobody, int(n), err)
 		}

@@ -38,8 +38,9 @@ type Barrier struct {
 	Config
 	cpus int // processors that the members on this host can use
 
-	latch   mem.Latch     // guards arrived
+	latch   mem.Latch     // guards arrived and driven
 	arrived uint64        // the last phase at which this rank has arrived
+	driven  bool          // leader: drive runs
 	done    atomic.Uint64 // the last phase that this rank knows to be over
 
 	turn    chan struct{} // leader: held by the goroutine that takes part for the host
@@ -155,7 +156,7 @@ func (b *Barrier) Await(ctx context.Context, phase uint64) error {
 	if phase <= b.done.Load() {
 		return nil
 	}
-	if b.Leaders != nil {
+	if b.Leaders != nil && !b.isDriven() {
 		return b.lead(ctx, phase)
 	}
 	if b.poll(phase, func() bool { return b.over(phase) }) {
@@ -186,6 +187,11 @@ func (b *Barrier) lead(ctx context.Context, phase uint64) error {
 		return failure.ErrClosed
 	}
 	defer b.exit()
+	for b.Node.Hosted() && len(b.turn) > 0 {
+		if err := b.Node.AwaitHosted(ctx, func() bool { return len(b.turn) == 0 }); err != nil {
+			return b.explain(phase, err)
+		}
+	}
 	select {
 	case b.turn <- struct{}{}:
 		defer func() { <-b.turn }()
@@ -215,6 +221,46 @@ func (b *Barrier) lead(ctx context.Context, phase uint64) error {
 		}
 	}
 	return nil
+}
+
+// Drive has a goroutine take part for the host, as Await at the leader does, until all phases are over at which this
+// rank has arrived. It follows an Arrive of a program that may compute before it waits: the others need not wait for
+// that.
+func (b *Barrier) Drive() {
+	if b.Leaders == nil {
+		return
+	}
+	b.latch.Lock()
+	begins := !b.driven && b.done.Load() < b.arrived
+	b.driven = b.driven || begins
+	b.latch.Unlock()
+	if begins {
+		b.Node.Go(b.drive)
+	}
+}
+
+func (b *Barrier) drive() {
+	for phase, on := b.undone(true); on; phase, on = b.undone(true) {
+		if b.lead(context.Background(), phase) != nil {
+			b.undone(false) // who waits finds out why
+			return
+		}
+	}
+}
+
+// undone returns the last phase at which this rank has arrived, and whether drive goes on with it: if it is not over,
+// and nothing has failed.
+func (b *Barrier) undone(good bool) (phase uint64, on bool) {
+	b.latch.Lock()
+	defer b.latch.Unlock()
+	b.driven = good && b.done.Load() < b.arrived
+	return b.arrived, b.driven
+}
+
+func (b *Barrier) isDriven() bool {
+	b.latch.Lock()
+	defer b.latch.Unlock()
+	return b.driven
 }
 
 // looks is how often a goroutine that polls looks at the memory before it looks at the clock.
