@@ -35,6 +35,10 @@ func leastGuard(from int) link.Guard {
 // Recv handles a packet. From is the sender's rank over a reliable transport,
 // else Unknown, Trusted or Private. The packet is borrowed.
 func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
+	if from >= e.cfg.Size {
+		e.drop(wire.ErrShort)
+		return
+	}
 	if from >= 0 {
 		received := &e.cfg.Counters.Peer(from).Received
 		received.Packets++
@@ -179,7 +183,7 @@ func (e *Engine) answerBye(now monotime.Time, p *peer, pkt []byte, least link.Gu
 
 // frame hands one frame to the layer it belongs to.
 func (e *Engine) frame(now monotime.Time, from int, frame []byte) {
-	if len(frame) == 0 || from >= e.cfg.Size {
+	if len(frame) == 0 {
 		e.drop(wire.ErrShort)
 		return
 	}

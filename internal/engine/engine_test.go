@@ -70,6 +70,23 @@ func (c *cluster) open(rank int, cfg msg.Config) *msg.Port {
 	return p
 }
 
+// TestEntrance: packets that are empty, or of ranks that the job has not, are dropped, and nothing is kept of their senders.
+func TestEntrance(t *testing.T) {
+	e := newCluster(t, 2, 1500).engines[0]
+	e.watched++ // as if the silence of a peer were noticed
+	for _, from := range []int{1, 2, 1 << 31} {
+		before := e.dropped.Malformed
+		packet := make([]byte, 0, 8)
+		if from > 1 {
+			packet = packet[:8]
+		}
+		e.Recv(1, from, packet)
+		if e.dropped.Malformed != before+1 || from > 1 && e.known(from) != nil {
+			t.Errorf("a packet of %d bytes of rank %d: %d dropped", len(packet), from, e.dropped.Malformed-before)
+		}
+	}
+}
+
 // Messages to a receiver that does not receive stay at their sender, and what
 // it holds is bounded by its buffer.
 func TestCreditBoundsReceiver(t *testing.T) {

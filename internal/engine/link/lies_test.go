@@ -223,6 +223,26 @@ func TestReplayWindowForgetsNothing(t *testing.T) {
 	}
 }
 
+// However far the highest counter jumps, the counters below it that have not been seen are fresh, and those that have been
+// seen are not.
+func TestReplayWindowJumps(t *testing.T) {
+	const top = 5000
+	for jump := uint64(1); jump < 6*replaySize; jump += 1 + jump/640 {
+		var w replayWindow
+		w.widen()
+		for c := uint64(top - 3*replaySize); c <= top; c += 3 {
+			w.mark(c)
+		}
+		seen := func(c uint64) bool { return c <= top && (top-c)%3 == 0 || c == top+jump }
+		w.mark(top + jump)
+		for c := top + jump - replaySize + 1; c <= top+jump; c++ {
+			if w.fresh(c) == seen(c) {
+				t.Fatalf("counter %d after a jump from %d to %d: fresh %v", c, top, top+jump, w.fresh(c))
+			}
+		}
+	}
+}
+
 // A packet is kept if it is not too far ahead, and if there is room for its bytes.
 func TestKeptBounds(t *testing.T) {
 	type came struct {
