@@ -125,7 +125,7 @@ func TestNamesAreFlat(t *testing.T) {
 		t.Run(u.what, func(t *testing.T) {
 			procs := joinAll(t, 2, &Config{Transport: "shm"})
 			run := func(from, to int) {
-				if err := together(within(t), procs, func(ctx context.Context, p *Proc) error {
+				if err := together(t.Context(), procs, func(ctx context.Context, p *Proc) error {
 					for i := from; i < to; i++ {
 						if err := u.use(ctx, p, i); err != nil {
 							return fmt.Errorf("round %d: %w", i, err)
@@ -136,7 +136,7 @@ func TestNamesAreFlat(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			waittest.FlatNames(t, explore.Choose(u.rounds, 100_000), most, run)
+			waittest.FlatNames(t, explore.Choose(u.rounds, 50_000), most, run)
 		})
 	}
 }

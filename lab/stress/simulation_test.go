@@ -52,6 +52,7 @@ func TestMendedFaults(t *testing.T) {
 		1795723242437710907: "barrier,lock,ends", // the home of a dynamic barrier returned as a member that had arrived
 		1795730266716733159: "abandon",           // a member closed its board's barrier before others knew of the revocation
 		1795730365734603796: "",                  // a member that gave up did not come to where the others meet
+		1795733688354501171: "",                  // members waited for messages from anybody that one had not sent when it left
 		1456:                "lock",              // the next holder was not told that a rank had left with a lock whose home grants permits
 	} {
 		if f, _ := stress.Simulate(t.Context(), stress.DrawSimulated(seed), kind, "", nil); f != nil {
