@@ -286,6 +286,11 @@ func TestPlaced(t *testing.T) {
 	b.Shut(1)
 	r.Placed(1)
 	b.Place(1, 0, 0)
+	for n := range 2 {
+		if _, ok := s.reserve(1, n); ok {
+			t.Errorf("a ring without memory takes %d bytes", n)
+		}
+	}
 	r.Placed(0)
 	b.Place(0, 128, 128)
 	if tail := &b.amt[0].tail; tail.CompareAndSwap(before&^closed, 0) || tail.CompareAndSwap(before, 0) {
