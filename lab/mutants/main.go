@@ -117,7 +117,7 @@ func (s *session) try(pkg string) error {
 		all = append(all, some...)
 	}
 	chosen := choose(all, s.most)
-	if len(chosen) == 0 {
+	if len(chosen) == 0 || s.over() {
 		return nil
 	}
 	took, err := s.unchanged(pkg)
@@ -127,7 +127,7 @@ func (s *session) try(pkg string) error {
 	tried := s.tried
 	found := s.found
 	for i := range chosen {
-		if !s.until.IsZero() && time.Now().After(s.until) {
+		if s.over() {
 			fmt.Fprintf(s.out, "the time is over: %d of %d mutants of %s were not begun\n", len(chosen)-i, len(chosen), pkg)
 			break
 		}
@@ -138,6 +138,9 @@ func (s *session) try(pkg string) error {
 	fmt.Fprintf(s.out, "== %s: %d mutants, %d tried, %d found\n", pkg, len(all), s.tried-tried, s.found-found)
 	return nil
 }
+
+// over reports whether no further mutant is begun.
+func (s *session) over() bool { return !s.until.IsZero() && time.Now().After(s.until) }
 
 // tryOne runs the tests that should find a mutant. They are given four times as long as without it.
 func (s *session) tryOne(pkg string, m *mutant, limit time.Duration) error {
