@@ -242,7 +242,7 @@ func (b *Barrier) Drive() {
 func (b *Barrier) drive() {
 	for phase, on := b.undone(true); on; phase, on = b.undone(true) {
 		if b.lead(context.Background(), phase) != nil {
-			b.undone(false) // who waits finds out why
+			b.undone(false) // a goroutine that waits finds out why
 			return
 		}
 	}

@@ -8,6 +8,6 @@
 // since REV are mutated. After -for no further mutant is begun. Without packages it takes all in which a fault would
 // be worst.
 //
-// A mutant that does not compile is not counted. One that makes the tests hang is found. One that no test notices is
-// printed, also if no test reaches its line: it is either a test that is missing, or no bug.
+// A mutant that does not compile is not counted, and a mutant that makes the tests hang is found. A mutant that no test
+// notices is printed, also if no test reaches its line: it is either a test that is missing, or no bug.
 package main

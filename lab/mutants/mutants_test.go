@@ -70,8 +70,9 @@ func TestChoiceStays(t *testing.T) {
 		}
 		return what
 	}
-	if a, b := chosen(source), chosen(strings.Replace(source, "const", "\n\n// More.\n\nconst", 1)); a != b {
-		t.Errorf("%s and then %s", a, b)
+	before := chosen(source)
+	if after := chosen(strings.Replace(source, "const", "\n\n// More.\n\nconst", 1)); after != before {
+		t.Errorf("%s and then %s", before, after)
 	}
 }
 

@@ -41,3 +41,22 @@ func TestTurnedAway(t *testing.T) {
 		}
 	}
 }
+
+// TestSettledEarly: a long message is received when all its bytes have come and its sender has confirmed it, whatever
+// the sender says before.
+func TestSettledEarly(t *testing.T) {
+	d := newRig(t, 2)
+	p := d.open(Config{})
+	d.announce(0, 7)
+	op := &Op{Kind: Recv, Peer: 1}
+	if p.Start(op); op.State != Offered {
+		t.Fatalf("%+v", op)
+	}
+	op.Buf = make([]byte, op.Offer.Total)
+	p.Fetch(op)
+	d.says(1, append(wire.Piece{Token: 7}.Append(nil), make([]byte, op.Offer.Total-1)...))
+	d.says(1, wire.Settled{Status: wire.StatusOK, Token: 7}.Append(nil))
+	if op.State != Pending || op.Offer.Total != 0 {
+		t.Errorf("a message of which a byte has not come: %+v", op)
+	}
+}
