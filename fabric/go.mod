@@ -9,4 +9,4 @@ require (
 	weft v0.0.0
 )
 
-require golang.org/x/sys v0.49.0 // indirect
+require golang.org/x/sys v0.50.0 // indirect

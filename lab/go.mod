@@ -9,7 +9,7 @@ require (
 	github.com/peterbourgon/ff/v3 v3.4.0
 	github.com/vishvananda/netlink v1.3.1
 	github.com/vishvananda/netns v0.0.5
-	golang.org/x/sys v0.49.0
+	golang.org/x/sys v0.50.0
 	gonum.org/v1/plot v0.17.0
 	weft v0.0.0
 )

@@ -6,4 +6,4 @@ replace weft => ../..
 
 require weft v0.0.0
 
-require golang.org/x/sys v0.49.0 // indirect
+require golang.org/x/sys v0.50.0 // indirect
