@@ -82,7 +82,7 @@ internal/join           failure internal/amt internal/bootstrap internal/bootstr
 
 internal/agreement
 job                     . internal/launch internal/waitgraph
-mpi                     . extend failure internal/agreement internal/match internal/mem
+mpi                     . extend failure internal/agreement internal/interleave internal/match internal/mem
 internal/match
 pm                      . extend failure
 
@@ -158,7 +158,7 @@ internal/cli
 internal/planted
 internal/weak
 extend                  . failure internal/amt internal/driver internal/engine/msg internal/inside internal/waitgraph
-internal/inside         internal/amt internal/bootstrap internal/driver internal/engine/msg internal/sim/job internal/waitgraph
+internal/inside         internal/amt internal/bootstrap internal/driver internal/engine/msg internal/engine/rma internal/sim/job internal/waitgraph
 internal/inbox          failure internal/amt internal/driver internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sharedmem internal/sys internal/timeline internal/transport
 `
 

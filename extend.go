@@ -2,6 +2,7 @@ package weft
 
 import (
 	"weft/internal/amt"
+	"weft/internal/engine/rma"
 	"weft/internal/inside"
 	"weft/internal/sim/job"
 )
@@ -9,6 +10,7 @@ import (
 // Package extend gives libraries calls that programs seldom need. It and the laboratory lie above this package.
 func init() {
 	inside.OfProc = func(p any) inside.Proc { return p.(*Proc).parts() }
+	inside.OfRegion = func(r any) *rma.Region { return r.(*Region).region }
 	inside.Cluster = func(p any) *job.Job { return job.Of(p.(*Proc).member) }
 	inside.OfPort = func(q any) inside.Port {
 		port := q.(*Port)

@@ -24,6 +24,15 @@ func OneHost(p *weft.Proc) bool {
 	return j.Local == j.Size
 }
 
+// Gone reports whether a rank is gone, as far as this one knows.
+func Gone(p *weft.Proc, rank int) bool { return inside.OfProc(p).Node.Gone(rank) != nil }
+
+// LatchRegion makes updates of words that this rank carries out for others, which reach the region by packets, take the
+// latch at off, as mem.LockWord does, by the number of the rank plus 1. No rank has been told of the region yet.
+func LatchRegion(p *weft.Proc, r *weft.Region, off int) {
+	inside.OfProc(p).Node.Latch(inside.OfRegion(r), off)
+}
+
 // Library returns what a library keeps for a Proc under a key, which make makes at the first call. Make must not call
 // Library.
 func Library(p *weft.Proc, key any, make func() any) any { return inside.Library(p, key, make) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"math"
 	"os"
@@ -70,10 +69,8 @@ func OpenFile(ctx context.Context, c *Comm, name string, flags int, perm os.File
 
 // findHosts finds the first member of each host.
 func (f *File) findHosts(ctx context.Context, c *Comm) error {
-	h := fnv.New64a()
-	h.Write([]byte(c.w.p.Host()))
 	hosts := make([]uint64, c.group.n)
-	err := c.AllGather(ctx, Of([]uint64{h.Sum64()}), Of(hosts))
+	err := c.AllGather(ctx, Of([]uint64{hash(c.w.p.Host())}), Of(hosts))
 	for place, host := range hosts {
 		if slices.Index(hosts, host) == place {
 			f.writers = append(f.writers, place)

@@ -39,8 +39,22 @@ var wordUpdates = [updates][3]weft.Update{
 	UpdateXor:     {weft.UpdateXor, weft.UpdateXor, no},
 }
 
-// of returns the update of words for elements of a kind and a size.
-func (u Update) of(k reflect.Kind, size int) (weft.Update, error) {
+// plainUpdates are the same for many words, in memory that nothing else changes meanwhile.
+var plainUpdates = [updates][3]combine{
+	UpdateReplace: {typed[int64](replace), typed[int64](replace), typed[int64](replace)},
+	UpdateSum:     {typed[int64](Sum[int64]), typed[int64](Sum[int64]), typed[float64](Sum[float64])},
+	UpdateProd:    {typed[int64](Prod[int64]), typed[int64](Prod[int64]), typed[float64](Prod[float64])},
+	UpdateMin:     {typed[int64](Min[int64]), typed[uint64](Min[uint64]), typed[float64](Min[float64])},
+	UpdateMax:     {typed[int64](Max[int64]), typed[uint64](Max[uint64]), typed[float64](Max[float64])},
+	UpdateAnd:     {typed[int64](And[int64]), typed[int64](And[int64]), nil},
+	UpdateOr:      {typed[int64](Or[int64]), typed[int64](Or[int64]), nil},
+	UpdateXor:     {typed[int64](Xor[int64]), typed[int64](Xor[int64]), nil},
+}
+
+func replace(dst, src []int64) { copy(dst, src) }
+
+// of returns the update of words, and of many words, for elements of a kind and a size.
+func (u Update) of(k reflect.Kind, size int) (weft.Update, combine, error) {
 	column := 0
 	switch k {
 	case reflect.Int64, reflect.Int:
@@ -49,10 +63,10 @@ func (u Update) of(k reflect.Kind, size int) (weft.Update, error) {
 	case reflect.Float64:
 		column = 2
 	default:
-		return 0, ErrUpdate
+		return 0, nil, ErrUpdate
 	}
 	if u >= updates || size != 8 || wordUpdates[u][column] == no {
-		return 0, ErrUpdate
+		return 0, nil, ErrUpdate
 	}
-	return wordUpdates[u][column], nil
+	return wordUpdates[u][column], plainUpdates[u][column], nil
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -34,6 +36,7 @@ type window struct {
 	kind    reflect.Kind
 	size    int   // of an element, in bytes
 	lengths []int // elements, by member
+	near    []int // the members on this host, in order
 
 	to      []atomic.Pointer[target] // the members whose memory this rank has reached
 	all     atomic.Bool              // between LockAll and UnlockAll
@@ -46,9 +49,10 @@ type window struct {
 
 // A target is a member as this rank reaches its memory.
 type target struct {
-	remote *weft.Remote
-	lock   *weft.RWLock
-	held   atomic.Bool // the lock, by this rank
+	remote  *weft.Remote
+	latches *latches // nil unless the memory is mapped
+	lock    *weft.RWLock
+	held    atomic.Bool // the lock, by this rank
 
 	turn  *extend.Signal // set while no goroutine uses what follows
 	begun []begun
@@ -88,16 +92,38 @@ func NewWindow[T any](ctx context.Context, c *Comm, n int) (*Window[T], error) {
 }
 
 func (w *window) open(ctx context.Context, n int) (err error) {
-	w.region, err = w.c.w.p.OpenRegion(ctx, w.name(), n*w.size, nil)
+	p := w.c.w.p
+	members := w.c.group.n
+	w.region, err = p.OpenRegion(ctx, w.name(), w.latchesAt(n)+members*latchBytes, nil)
 	if err != nil {
 		return err
 	}
-	w.lengths = make([]int, w.c.group.n)
-	w.to = make([]atomic.Pointer[target], w.c.group.n)
-	if err = w.c.AllGather(ctx, Of([]int{n}), Of(w.lengths)); err != nil {
+	extend.LatchRegion(p, w.region, w.latchesAt(n)+w.c.me*latchBytes)
+	w.lengths = make([]int, members)
+	w.to = make([]atomic.Pointer[target], members)
+	type part struct{ n, host uint64 }
+	all := make([]part, members)
+	all[w.c.me] = part{uint64(n), hash(p.Host())}
+	if err = w.c.AllGather(ctx, InPlace, Of(all)); err != nil {
 		_ = w.region.Close()
 	}
+	for place, part := range all {
+		w.lengths[place] = int(part.n)
+		if part.host == all[w.c.me].host {
+			w.near = append(w.near, place)
+		}
+	}
 	return err
+}
+
+// latchesAt returns where in the memory of a member with n elements the latches are.
+func (w *window) latchesAt(n int) int { return (n*w.size + latchBytes - 1) / latchBytes * latchBytes }
+
+// hash returns a number for the name of a host.
+func hash(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64()
 }
 
 // name returns the name of the region, and of the locks but for the target.
@@ -156,6 +182,10 @@ func (w *window) attach(ctx context.Context, rank int) (*target, error) {
 	}
 	t := &target{remote: r, lock: p.RWLock(fmt.Sprintf("%s/%d", w.name(), rank)), turn: extend.NewSignal(p)}
 	t.turn.Set()
+	if b := r.Bytes(); b != nil && slices.Contains(w.near, rank) {
+		gone := func(rank int) bool { return extend.Gone(p, rank) }
+		t.latches = &latches{b[w.latchesAt(w.lengths[rank]):], w.near, w.c.me, uint64(p.Rank()) + 1, gone}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if other := w.to[rank].Load(); other != nil {

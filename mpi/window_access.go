@@ -12,7 +12,8 @@ import (
 type access struct {
 	kind   accessKind
 	update weft.Update
-	old    []byte // of fetch: where the former values belong
+	plain  combine // the same for many words
+	old    []byte  // of fetch: where the former values belong
 }
 
 type accessKind uint8
@@ -89,6 +90,10 @@ func (w *Window[T]) FetchOp(ctx context.Context, v T, rank, at int, u Update) (o
 	if err != nil {
 		return old, err
 	}
+	if t.latches != nil {
+		t.latches.lock()
+		defer t.latches.unlock()
+	}
 	b, err := t.remote.FetchUpdate(ctx, 8*at, a.update, bitsOf(v, u))
 	return fromBits[T](b), err
 }
@@ -102,6 +107,10 @@ func (w *Window[T]) CompareSwap(ctx context.Context, old, v T, rank, at int) (se
 	t, err := w.w.word(ctx, rank, at)
 	if err != nil {
 		return seen, err
+	}
+	if t.latches != nil {
+		t.latches.lock()
+		defer t.latches.unlock()
 	}
 	b, err := t.remote.CompareSwap(ctx, 8*at, bitsOf(old, UpdateReplace), bitsOf(v, UpdateReplace))
 	return fromBits[T](b), err
@@ -124,14 +133,14 @@ func fromBits[T any](b uint64) T {
 
 // updating returns an access that updates.
 func (w *window) updating(k accessKind, u Update, old []byte) (access, error) {
-	of, err := u.of(w.kind, w.size)
+	of, plain, err := u.of(w.kind, w.size)
 	switch {
 	case u == UpdateReplace && k == accumulate:
 		k = fetch // since a write of many words may be seen in part
 	case u == UpdateNoOp:
 		k = read
 	}
-	return access{kind: k, update: of, old: old}, err
+	return access{kind: k, update: of, plain: plain, old: old}, err
 }
 
 // word returns a member as a target, if it has an element at a place.
@@ -237,6 +246,8 @@ func (t *target) access(ctx context.Context, a access, off int, b []byte) error 
 	case a.kind == get:
 		op, err := r.StartPull(b, off)
 		return t.add(ctx, begun{op: op}, err)
+	case a.kind >= accumulate && t.latches != nil:
+		return t.accessLatched(ctx, a, off, b)
 	case a.kind >= fetch:
 		return t.fetch(ctx, a, off, b)
 	case len(b) <= weft.MaxPut:
@@ -248,6 +259,23 @@ func (t *target) access(ctx context.Context, a access, off int, b []byte) error 
 	}
 	op, err := r.StartUpdate(off, a.update, b)
 	return t.add(ctx, begun{op: op}, err)
+}
+
+// accessLatched updates words of mapped memory.
+func (t *target) accessLatched(ctx context.Context, a access, off int, b []byte) error {
+	if len(b) > max(weft.MaxPut, 8*len(t.latches.near)) {
+		if err := t.remote.Pull(ctx, nil, off); err != nil {
+			return err
+		}
+		t.latches.update(t.remote.Bytes()[off:], &a, b)
+		return nil
+	}
+	t.latches.lock()
+	defer t.latches.unlock()
+	if a.kind >= fetch || len(b) > weft.MaxPut {
+		return t.fetch(ctx, a, off, b)
+	}
+	return t.remote.Update(off, a.update, b)
 }
 
 // fetch begins to update words one by one. It notes where their former values belong, or puts them there if the memory

@@ -24,6 +24,15 @@ func (n *Node) Expose(
 	return r, err
 }
 
+// Latch makes updates of words of a region that peers ask for take the latch at off. No peer has asked so far.
+func (n *Node) Latch(r *rma.Region, off int) {
+	n.turn()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	r.Latch = r.Bytes[off : off+8]
+	r.Self = uint64(n.cfg.Engine.Rank) + 1
+}
+
 // admit lets peers that know a region's key map it, or reach it by a device. The engine calls it before a peer learns
 // the key. The lock is held.
 func (n *Node) admit(r *rma.Region) {

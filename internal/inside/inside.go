@@ -7,6 +7,7 @@ import (
 	"weft/internal/bootstrap"
 	"weft/internal/driver"
 	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
 	"weft/internal/sim/job"
 	"weft/internal/waitgraph"
 )
@@ -35,6 +36,8 @@ var (
 	OfProc func(p any) Proc
 	// Cluster returns the virtual cluster of a *weft.Proc that is simulated.
 	Cluster func(p any) *job.Job
+	// OfRegion returns what the engine has of a *weft.Region.
+	OfRegion func(r any) *rma.Region
 	// OfPort returns the parts of a *weft.Port.
 	OfPort func(q any) Port
 

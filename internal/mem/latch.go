@@ -25,5 +25,27 @@ func (l *Latch) Lock() {
 // Unlock gives it back.
 func (l *Latch) Unlock() { storeRelease(&l.word, 0) }
 
+// LockWord takes a latch of several processes: the word at off, which is 0 while nobody has it, and else the holder's
+// number. Now and then dead is asked about the holder. If it has died the latch is taken from it, so it must not matter
+// where it was.
+func LockWord(b []byte, off int, self uint64, dead func(holder uint64) bool) {
+	for n := 1; !CompareAndSwap64(b, off, 0, self); n++ {
+		if n%WordTries != 0 {
+			continue
+		}
+		if holder := Load64(b, off); holder != 0 && holder != self && dead(holder) {
+			CompareAndSwap64(b, off, holder, 0)
+		} else {
+			runtime.Gosched()
+		}
+	}
+}
+
+// WordTries is how often a latch is tried before its holder is asked about.
+const WordTries = 200
+
+// UnlockWord gives the latch back.
+func UnlockWord(b []byte, off int) { Publish64(b, off, 0) }
+
 // Publish writes a word as Publish64 does.
 func Publish(p *atomic.Uint64, v uint64) { storeRelease((*uint64)(unsafe.Pointer(p)), v) }

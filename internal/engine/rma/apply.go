@@ -85,3 +85,16 @@ func combinedFloat(code wire.Code, v, a float64) float64 {
 		return max(v, a)
 	}
 }
+
+// hold takes the latch of a region for an update.
+func (l *Layer) hold(r *Region, code Code) {
+	if r.Latch != nil && code != Replace {
+		mem.LockWord(r.Latch, 0, r.Self, func(holder uint64) bool { return l.gone[int(holder)-1] != nil })
+	}
+}
+
+func (r *Region) release(code Code) {
+	if r.Latch != nil && code != Replace {
+		mem.UnlockWord(r.Latch, 0)
+	}
+}

@@ -23,6 +23,11 @@ type Region struct {
 	// which no rank may access it any more.
 	Guard, Fence uint64
 
+	// Latch is the word in Bytes that updates of words take, or nil: other processes that map the memory update many
+	// words at a time while they have it. Self is what stands there meanwhile.
+	Latch []byte
+	Self  uint64
+
 	// Box is the mailbox that the memory is, or nil; then only IPUSH reaches it.
 	Box     *mailbox.Box
 	owner   *mailbox.Writer // our engine, as it writes there
@@ -238,7 +243,9 @@ func (l *Layer) onPush(p *peer, f wire.Push, payload []byte) {
 		}
 		return
 	}
+	l.hold(r, f.Code)
 	Write(r.Bytes[f.Off:], f.Code, payload)
+	r.release(f.Code)
 	if f.End {
 		p.result(f.Op, wire.StatusOK, 0)
 	}
@@ -256,7 +263,9 @@ func (l *Layer) onPut(p *peer, f wire.Put, payload []byte) {
 		}
 		return
 	}
+	l.hold(r, f.Code)
 	Write(r.Bytes[f.Off:], f.Code, payload)
+	r.release(f.Code)
 }
 
 // aligned returns StatusMisaligned if bytes are to update words, and are none.
@@ -287,5 +296,7 @@ func (l *Layer) onAtomic(p *peer, f wire.Atomic) {
 		p.result(f.Op, s, 0)
 		return
 	}
+	l.hold(r, wire.CodeAdd)
 	p.result(f.Op, s, Apply(r.Bytes, int(f.Off), f.Code, f.A, f.B))
+	r.release(wire.CodeAdd)
 }
