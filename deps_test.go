@@ -157,7 +157,7 @@ examples/nas/bt         . examples/nas/cfd examples/nas/npb
 internal/cli
 internal/planted
 internal/weak
-extend                  . failure internal/amt internal/driver internal/engine/msg internal/inside internal/waitgraph
+extend                  . failure internal/amt internal/driver internal/engine/msg internal/hostbarrier internal/inside internal/waitgraph
 internal/inside         internal/amt internal/bootstrap internal/driver internal/engine/msg internal/engine/rma internal/sim/job internal/waitgraph
 internal/inbox          failure internal/amt internal/driver internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sharedmem internal/sys internal/timeline internal/transport
 `

@@ -14,38 +14,51 @@ import (
 // An algorithm is a way to carry an operation out.
 type algorithm struct {
 	name string
-	run  func(k *call, ctx context.Context) error
-	fits func(k *call) bool // says the same at all members; nil: it always fits
+	run  func(k *call, ctx context.Context) error // by messages
+	way  *way                                     // on the board, instead
+	fits func(k *call) bool                       // says the same at all members; nil: it always fits
+}
+
+// onBoard returns how the algorithm carries an operation out on the board, or nil.
+func (a *algorithm) onBoard(k *call) *way {
+	if a.way != nil && k.varied {
+		return &boardWays.varied
+	}
+	return a.way
 }
 
 // algorithms has the ways to carry out each operation. The first one always fits.
 var algorithms [operations][]algorithm
 
 func init() {
-	always := func(name string, run func(*call, context.Context) error) algorithm { return algorithm{name, run, nil} }
-	board := func(run func(*call, context.Context) error) algorithm { return algorithm{"board", run, onBoard} }
+	type run = func(*call, context.Context) error
+	always := func(name string, r run) algorithm { return algorithm{name: name, run: r} }
+	some := func(name string, r run, fits func(*call) bool) algorithm {
+		return algorithm{name: name, run: r, fits: fits}
+	}
+	board := func(w way) algorithm { return algorithm{name: "board", way: &w, fits: onBoard} }
 	gather := []algorithm{
-		always("ring", (*call).allGatherRing), {"bruck", (*call).allGatherBruck, alike}, board((*call).boardGather),
+		always("ring", (*call).allGatherRing), some("bruck", (*call).allGatherBruck, alike), board(boardWays.gather),
 	}
 	algorithms = [operations][]algorithm{
-		OpBarrier: {always("dissemination", (*call).barrier), board((*call).boardBarrier)},
+		OpBarrier: {always("dissemination", (*call).barrier), board(boardWays.barrier)},
 		OpBroadcast: {
-			always("tree", (*call).broadcastTree), {"scatter", (*call).broadcastScattered, divisible},
-			board((*call).boardBroadcast),
+			always("tree", (*call).broadcastTree), some("scatter", (*call).broadcastScattered, divisible),
+			board(boardWays.broadcast),
 		},
-		OpReduce: {always("tree", (*call).reduceTree), board((*call).boardReduce)},
+		OpReduce: {always("tree", (*call).reduceTree), board(boardWays.reduce)},
 		OpAllReduce: {
-			always("doubling", (*call).allReduceDoubling), {"parts", (*call).allReduceParts, divisible},
-			board((*call).boardAllReduce),
+			always("doubling", (*call).allReduceDoubling), some("parts", (*call).allReduceParts, divisible),
+			board(boardWays.allReduce),
 		},
-		OpScan:          {always("doubling", (*call).scan), board((*call).boardReduce)},
-		OpExscan:        {always("doubling", (*call).scan), board((*call).boardReduce)},
-		OpReduceScatter: {always("parts", (*call).reduceScatter), board((*call).boardReduceScatter)},
-		OpGather:        {always("linear", (*call).gather), board((*call).boardGather)},
-		OpScatter:       {always("linear", (*call).scatter), board((*call).boardScatter)},
+		OpScan:          {always("doubling", (*call).scan), board(boardWays.reduce)},
+		OpExscan:        {always("doubling", (*call).scan), board(boardWays.reduce)},
+		OpReduceScatter: {always("parts", (*call).reduceScatter), board(boardWays.reduceScatter)},
+		OpGather:        {always("linear", (*call).gather), board(boardWays.gather)},
+		OpScatter:       {always("linear", (*call).scatter), board(boardWays.scatter)},
 		OpAllGather:     gather,
 		OpAllToAll: {
-			always("exchange", (*call).allToAll), {"bruck", (*call).allToAllBruck, alike}, board((*call).boardAllToAll),
+			always("exchange", (*call).allToAll), some("bruck", (*call).allToAllBruck, alike), board(boardWays.allToAll),
 		},
 		OpNeighborAllGather: {always("exchange", (*call).gatherNeighbors)},
 		OpNeighborAllToAll:  {always("exchange", (*call).exchangeNeighbors)},
@@ -79,6 +92,9 @@ func (k *call) algorithm() *algorithm {
 	}
 	n := k.c.group.n
 	bytes := int(k.head.length) * int(k.head.size)
+	if k.varied {
+		bytes = 0 // the members need not know
+	}
 	if k.op == OpAllToAll || k.op == OpReduceScatter {
 		bytes /= n
 	}

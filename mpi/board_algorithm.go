@@ -1,163 +1,220 @@
 package mpi
 
-import "context"
-
-// The operations on the board. What a member writes there is read by all others, in the order of the members if it is
-// combined.
-
-func (k *call) boardBarrier(context.Context) error {
-	return k.turns(0, 1, func([]byte, int, int) {}, func(int, int) {})
+// A way is how an operation is carried out on the board.
+type way struct {
+	begin func(k *call) error                               // says what the turns are
+	write func(k *call, mine []byte, from, to int)          // bytes of the elements, to the others
+	read  func(k *call, from, to int) (next phase, e error) // what the members have written; next is reading, or:
+	// writing, if a turn follows that nobody knew of; sharing, if this member has changed what the others read next
 }
 
-func (k *call) boardBroadcast(context.Context) error {
-	b := k.flatten(&k.src.all)
-	err := k.turns(len(b.b), roomOnBoard, func(mine []byte, from, to int) {
-		if k.c.me == k.root {
-			copy(mine, b.b[from:to])
-		}
-	}, func(from, to int) {
-		if k.c.me != k.root {
-			copy(b.b[from:to], k.on(k.root))
-		}
-	})
-	if err == nil && k.src.all.at != nil && k.c.me != k.root {
-		k.src.all.unpack(b.b)
+// boardWays are the ways. What a member writes is read by others, in the order of the members if it is combined.
+var boardWays = struct {
+	barrier, broadcast, reduce, allReduce, gather, scatter, allToAll, reduceScatter, varied way
+}{
+	barrier:       way{begin: func(k *call) error { k.turns(0, 1, 0); k.needAll(); return nil }},
+	broadcast:     way{(*call).beginBroadcast, (*call).writeBroadcast, (*call).readBroadcast},
+	reduce:        way{(*call).beginReduce, (*call).writeOwn, (*call).readReduce},
+	allReduce:     way{(*call).beginAllReduce, (*call).writeOwn, (*call).readAllReduce},
+	gather:        way{(*call).beginGather, (*call).writeOwn, (*call).readGather},
+	scatter:       way{(*call).beginScatter, (*call).writeParts, (*call).readScatter},
+	allToAll:      way{(*call).beginAllToAll, (*call).writeParts, (*call).readAllToAll},
+	reduceScatter: way{(*call).beginReduceScatter, (*call).writeParts, (*call).readReduceScatter},
+	varied:        way{(*call).beginVaried, (*call).writeVaried, (*call).readVaried},
+}
+
+// turns divides total bytes among turns. This member writes so many times as many as a turn has of them.
+func (k *call) turns(total, room, writes int) {
+	size := max(int(k.head.size), 1)
+	k.total = total
+	k.each = room / size * size
+	k.writes = writes
+}
+
+// needAll says that this member reads what all write, and needRoot that it reads what the root writes, unless it is the
+// root.
+func (k *call) needAll() { k.last = k.c.group.n }
+
+func (k *call) needRoot() {
+	if k.c.me != k.root {
+		k.first = k.root
+		k.last = k.root + 1
 	}
-	return err
+}
+
+// writeOwn writes the elements of src.
+func (k *call) writeOwn(mine []byte, from, to int) { copy(mine, k.src.flat.b[from:to]) }
+
+// writeParts writes the same piece of the parts of all members.
+func (k *call) writeParts(mine []byte, from, to int) {
+	n := k.c.group.n
+	each := len(k.src.flat.b) / n
+	for i := range n {
+		copy(mine[i*(to-from):], k.src.flat.b[i*each+from:i*each+to])
+	}
+}
+
+func (k *call) beginBroadcast() error {
+	k.src.flat = k.flatten(&k.src.all)
+	writes := 0
+	if k.c.me == k.root {
+		writes = 1
+	}
+	k.turns(len(k.src.flat.b), roomOnBoard, writes)
+	k.needRoot()
+	return nil
+}
+
+func (k *call) writeBroadcast(mine []byte, from, to int) { copy(mine, k.src.flat.b[from:to]) }
+
+func (k *call) readBroadcast(from, to int) (phase, error) {
+	b, _ := k.on(k.root)
+	copy(k.src.flat.b[from:to], b)
+	return reading, nil
 }
 
 // combined puts into dst what the first members have in their places at an offset, combined.
 func (k *call) combined(dst []byte, at, members int) {
-	copy(dst, k.on(0)[at:])
+	b, _ := k.on(0)
+	copy(dst, b[at:])
 	for i := 1; i < members; i++ {
-		k.combine.apply(dst, k.on(i)[at:at+len(dst)])
+		b, _ = k.on(i)
+		k.combine.apply(dst, b[at:at+len(dst)])
 	}
 }
 
-// boardReduce is Reduce, Scan and Exscan.
-func (k *call) boardReduce(context.Context) error {
-	b := k.src.all.b
-	members := k.c.group.n
+// beginReduce is of Reduce, Scan and Exscan.
+func (k *call) beginReduce() error {
+	k.src.flat = k.src.all
+	k.turns(len(k.src.flat.b), roomOnBoard, 1)
 	switch {
 	case k.op == OpScan:
-		members = k.c.me + 1
+		k.last = k.c.me + 1
 	case k.op == OpExscan:
-		members = k.c.me
-	case k.c.me != k.root:
-		members = 0
+		k.last = k.c.me
+	case k.c.me == k.root:
+		k.needAll()
 	}
-	return k.turns(len(b), roomOnBoard, func(mine []byte, from, to int) { copy(mine, b[from:to]) },
-		func(from, to int) {
-			if members > 0 {
-				k.combined(b[from:to], 0, members)
-			}
-		})
+	return nil
+}
+
+func (k *call) readReduce(from, to int) (phase, error) {
+	k.combined(k.src.flat.b[from:to], 0, k.last)
+	return reading, nil
 }
 
 // shortOnBoard is up to how many bytes each member combines all elements: more are divided among the members.
 const shortOnBoard = 4 << 10
 
-func (k *call) boardAllReduce(context.Context) error {
-	b := k.src.all
-	n := k.c.group.n
-	if n == 2 || len(b.b) <= shortOnBoard {
-		return k.turns(len(b.b), roomOnBoard, func(mine []byte, from, to int) { copy(mine, b.b[from:to]) },
-			func(from, to int) { k.combined(b.b[from:to], 0, n) })
-	}
-	size := b.size
-	var failed error
-	err := k.turns(len(b.b), roomOnBoard, func(mine []byte, from, to int) { copy(mine, b.b[from:to]) },
-		func(from, to int) {
-			if failed != nil {
-				return
-			}
-			part := func(i int) (first, last int) {
-				first, last = share((to-from)/size, n, i)
-				return first * size, last * size
-			}
-			first, last := part(k.c.me)
-			k.combined(b.b[from+first:from+last], first, n)
-			copy(k.on(k.c.me)[first:], b.b[from+first:from+last])
-			if failed = k.meet(); failed != nil {
-				return
-			}
-			for i := range n {
-				if first, last := part(i); i != k.c.me {
-					copy(b.b[from+first:from+last], k.on(i)[first:last])
-				}
-			}
-		})
-	if err == nil {
-		err = failed
-	}
-	return err
+func (k *call) beginAllReduce() error {
+	k.src.flat = k.src.all
+	k.turns(len(k.src.flat.b), roomOnBoard, 1)
+	k.wide = k.c.group.n > 2 && k.total > shortOnBoard
+	k.needAll()
+	return nil
 }
 
-// boardGather is Gather and AllGather.
-func (k *call) boardGather(context.Context) error {
+func (k *call) readAllReduce(from, to int) (phase, error) {
 	n := k.c.group.n
-	all := k.op == OpAllGather || k.op == OpSplit || k.c.me == k.root
-	src := k.flatten(&k.src.all)
-	if all {
-		if err := k.divide(&k.dst, n, src.count()); err != nil {
-			return err
+	dst := k.src.flat.b[from:to]
+	if !k.wide {
+		k.combined(dst, 0, n)
+		return reading, nil
+	}
+	size := k.src.all.size
+	part := func(i int) (first, last int) {
+		first, last = share(len(dst)/size, n, i)
+		return first * size, last * size
+	}
+	if k.phase == reading {
+		first, last := part(k.c.me)
+		k.combined(dst[first:last], first, n)
+		mine, _ := k.on(k.c.me)
+		copy(mine[first:], dst[first:last])
+		return sharing, nil
+	}
+	for i := range n {
+		if first, last := part(i); i != k.c.me {
+			theirs, _ := k.on(i)
+			copy(dst[first:last], theirs[first:last])
 		}
 	}
-	return k.turns(len(src.b), roomOnBoard, func(mine []byte, from, to int) { copy(mine, src.b[from:to]) },
-		func(from, to int) {
-			for i := range n {
-				if all {
-					copy(k.dst.flat.b[i*len(src.b)+from:i*len(src.b)+to], k.on(i))
-				}
-			}
-		})
+	return reading, nil
 }
 
-// spread writes the same piece of the parts of all members into this member's place.
-func (k *call) spread(mine []byte, parts []byte, each, from, to int) {
-	for i := range k.c.group.n {
-		copy(mine[i*(to-from):], parts[i*each+from:i*each+to])
+// beginGather is of Gather and AllGather.
+func (k *call) beginGather() error {
+	k.src.flat = k.flatten(&k.src.all)
+	k.turns(len(k.src.flat.b), roomOnBoard, 1)
+	if k.op == OpGather && k.c.me != k.root {
+		return nil
 	}
+	k.needAll()
+	return k.divide(&k.dst, k.c.group.n, k.src.flat.count())
 }
 
-func (k *call) boardScatter(context.Context) error {
+func (k *call) readGather(from, to int) (phase, error) {
+	each := len(k.src.flat.b)
+	for i := range k.c.group.n {
+		b, _ := k.on(i)
+		copy(k.dst.flat.b[i*each+from:i*each+to], b)
+	}
+	return reading, nil
+}
+
+func (k *call) beginScatter() error {
 	n := k.c.group.n
+	k.dst.flat = k.flatten(&k.dst.all)
+	writes := 0
 	if k.c.me == k.root {
+		writes = n
 		if err := k.divide(&k.src, n, k.dst.all.count()); err != nil {
 			return err
 		}
 	}
-	k.dst.flat = k.flatten(&k.dst.all)
-	dst := k.dst.flat.b
-	return k.turns(len(dst), roomOnBoard/n, func(mine []byte, from, to int) {
-		if k.c.me == k.root {
-			k.spread(mine, k.src.flat.b, len(dst), from, to)
-		}
-	}, func(from, to int) { copy(dst[from:to], k.on(k.root)[k.c.me*(to-from):]) })
+	k.turns(len(k.dst.flat.b), roomOnBoard/n, writes)
+	k.first = k.root
+	k.last = k.root + 1
+	return nil
 }
 
-func (k *call) boardAllToAll(context.Context) error {
+func (k *call) readScatter(from, to int) (phase, error) {
+	b, _ := k.on(k.root)
+	copy(k.dst.flat.b[from:to], b[k.c.me*(to-from):])
+	return reading, nil
+}
+
+func (k *call) beginAllToAll() error {
 	if err := k.divideBoth(); err != nil {
 		return err
 	}
 	n := k.c.group.n
-	each := k.dst.n * k.dst.all.size
-	return k.turns(each, roomOnBoard/n,
-		func(mine []byte, from, to int) { k.spread(mine, k.src.flat.b, each, from, to) },
-		func(from, to int) {
-			for i := range n {
-				copy(k.dst.flat.b[i*each+from:i*each+to], k.on(i)[k.c.me*(to-from):])
-			}
-		})
+	k.turns(len(k.dst.flat.b)/n, roomOnBoard/n, n)
+	k.needAll()
+	return nil
 }
 
-func (k *call) boardReduceScatter(context.Context) error {
+func (k *call) readAllToAll(from, to int) (phase, error) {
 	n := k.c.group.n
-	dst := k.dst.all
-	if err := k.divide(&k.src, n, dst.count()); err != nil {
+	each := len(k.dst.flat.b) / n
+	for i := range n {
+		b, _ := k.on(i)
+		copy(k.dst.flat.b[i*each+from:i*each+to], b[k.c.me*(to-from):])
+	}
+	return reading, nil
+}
+
+func (k *call) beginReduceScatter() error {
+	n := k.c.group.n
+	if err := k.divide(&k.src, n, k.dst.all.count()); err != nil {
 		return err
 	}
-	return k.turns(len(dst.b), roomOnBoard/n,
-		func(mine []byte, from, to int) { k.spread(mine, k.src.flat.b, len(dst.b), from, to) },
-		func(from, to int) { k.combined(dst.b[from:to], k.c.me*(to-from), n) })
+	k.turns(len(k.dst.all.b), roomOnBoard/n, n)
+	k.needAll()
+	return nil
+}
+
+func (k *call) readReduceScatter(from, to int) (phase, error) {
+	k.combined(k.dst.all.b[from:to], k.c.me*(to-from), k.c.group.n)
+	return reading, nil
 }

@@ -92,16 +92,21 @@ func (c Call) String() string {
 // A call is a collective operation of this member while it goes on.
 type call struct {
 	params
+	part
 	c     *Comm
 	head  header   // what goes ahead of each message
-	bound *binding // the program's context, unless a goroutine carries the operation out
+	bound *binding // the program's context, if it waits
 	looks int      // of inquire at it
 
 	memory      []byte // that the operation needs, aligned to 8
 	used, total int    // of memory; of all that room has returned
 }
 
-var calls = sync.Pool{New: func() any { return new(call) }}
+var calls = sync.Pool{New: func() any {
+	k := new(call)
+	k.waiter.ready = k.waiter.met
+	return k
+}}
 
 // vary is the length in the header of operations that have a length for each member: only the two members of a message
 // must have the same.
@@ -130,10 +135,10 @@ func (c *Comm) run(ctx context.Context, p *params) error {
 	return k.end(err)
 }
 
-// start has a goroutine carry an operation out. The operations of a communicator are numbered in the order in which
-// they are started, so several can go on at the same time.
+// start begins an operation: at once as far as it can go on the board, else a goroutine carries it out. The operations
+// of a communicator are numbered in the order in which they are started, so several can go on at the same time.
 func (c *Comm) start(p *params) (*Request, error) {
-	p.begun = true
+	p.how = started
 	return (&Request{c: c, op: &callOp{c: c, params: *p}}).begin()
 }
 
@@ -141,6 +146,7 @@ func (c *Comm) start(p *params) (*Request, error) {
 type callOp struct {
 	c      *Comm
 	params params
+	k      *call // on the board; else nil
 	g      background
 }
 
@@ -149,13 +155,44 @@ func (o *callOp) start() error {
 	if err != nil {
 		return k.end(err)
 	}
-	o.g.begin(o.c.w, func(ctx context.Context) error { return k.end(k.carryOut(ctx)) })
+	a := k.algorithm()
+	if k.way = a.onBoard(k); k.way == nil {
+		o.g.begin(o.c.w, func(ctx context.Context) error { return k.end(k.byMessages(ctx, a)) })
+		return nil
+	}
+	if err := o.c.board.begin(k); err != nil {
+		return k.end(err)
+	}
+	o.k = k
 	return nil
 }
 
-func (o *callOp) wait(ctx context.Context) (Status, error) { return Status{}, o.g.wait(ctx) }
-func (o *callOp) test() bool                               { return o.g.over.Load() }
-func (o *callOp) watch()                                   {}
+func (o *callOp) wait(ctx context.Context) (Status, error) {
+	if o.g.task != nil {
+		return Status{}, o.g.wait(ctx)
+	}
+	return Status{}, o.finish(ctx)
+}
+
+// finish waits for the end of an operation on the board.
+func (o *callOp) finish(ctx context.Context) error {
+	k := o.k
+	o.k = nil
+	return k.end(k.carry(ctx))
+}
+
+func (o *callOp) test() bool {
+	if o.g.task != nil {
+		return o.g.over.Load()
+	}
+	return o.k.look()
+}
+
+func (o *callOp) watch() {
+	if o.g.task == nil && !o.k.look() {
+		o.g.begin(o.c.w, o.finish)
+	}
+}
 
 // begin notes an operation that begins, even if it cannot go on.
 func (c *Comm) begin(ctx context.Context, p *params) (*call, error) {
@@ -171,10 +208,10 @@ func (c *Comm) begin(ctx context.Context, p *params) (*call, error) {
 	c.running = append(c.running, k)
 	past := &c.past[c.seq%uint32(len(c.past))]
 	*past = k.head
-	if k.begun {
-		past.form = synchronous
-	} else {
+	if k.how == called {
 		k.bound = c.bind(ctx)
+	} else {
+		past.form = synchronous
 	}
 	if c.board != nil {
 		w.beginInquiry()
@@ -196,6 +233,8 @@ func (k *call) end(err error) error {
 	c.running = slices.Delete(c.running, i, i+1)
 	if k.bound != nil {
 		c.unbind(k.bound)
+	}
+	if len(w.sought) > 0 {
 		w.found(k)
 	}
 	if err == nil && c.q.Unexpected() > 0 {
@@ -204,14 +243,25 @@ func (k *call) end(err error) error {
 		}
 	}
 	if err != nil {
-		if !errors.Is(err, ErrLength) && !errors.Is(err, ErrMismatch) {
-			err = &opError{k.public(), err}
-		}
+		err = k.explain(err)
 		c.revoke(c.revocation(err))
 	}
+	ready := k.waiter.ready
+	outs, ins := k.keep()
 	*k = call{memory: k.memory}
+	k.waiter.ready = ready
+	k.outs = outs
+	k.ins = ins
 	calls.Put(k)
 	return err
+}
+
+// explain returns an error of the operation with the operation added.
+func (k *call) explain(err error) error {
+	if errors.Is(err, ErrLength) || errors.Is(err, ErrMismatch) {
+		return err
+	}
+	return &opError{k.public(), err}
 }
 
 // room returns n bytes, aligned to 8, which are the operation's until it ends.

@@ -113,7 +113,12 @@ func (c *Comm) Free(ctx context.Context) error {
 	}
 	w.mu.Unlock()
 	if !over { // else the members may be anywhere
-		err = c.run(ctx, &params{op: OpBarrier, begun: true, src: parts{all: none}})
+		err = c.run(ctx, &params{op: OpBarrier, how: byMessages, src: parts{all: none}})
+	}
+	if c.board != nil && err == nil && !over {
+		if err = c.board.compareAll(); err == nil { // member 0, which has the memory, waits until all have done so
+			err = c.run(ctx, even(OpGather, none, none, 0))
+		}
 	}
 	if c == w.all {
 		return err

@@ -35,7 +35,8 @@
 // its sender until a receive has been found for it, and is copied once then, while both programs may compute.
 //
 // A receive makes progress while a goroutine of the rank waits or tests, for whatever. A collective operation that has
-// been started makes progress by a goroutine of its own.
+// been started is carried on by the goroutine that waits for it, and by another one while the program computes. Where
+// that would be in vain, since the program has waited at once lately, the other one comes after a millisecond.
 //
 // # Errors
 //
@@ -68,9 +69,10 @@
 // elements in the order of the ranks.
 //
 // If all ranks of the job are on one host, up to 64 members of a communicator have a board: memory that all map. Each
-// writes its elements there, all meet in a barrier, and each reads those of the others. It is made in the second
-// operation, and takes 256 KiB for each member. Operations that have only been begun do not take place there. So one
-// member must not call an operation that another one begins with Start, as in MPI: they get a MismatchError.
+// writes its elements there, and reads those of the members that it needs. A member waits for no other one: the root of
+// a Broadcast, or a member that gives its elements to a root, may be seven turns ahead of the others. The board is made
+// in the second operation that is not only begun, and takes 280 KiB for each member. Operations that are begun take
+// place there, too, one after another, and with a length for each member.
 //
 //	all            board
 //	Broadcast      tree: binomial; scatter: parts are scattered, and a ring gathers them (van de Geijn)

@@ -50,7 +50,7 @@ func (w *world) inquire() {
 		}
 		for _, c := range w.list {
 			for _, k := range c.running {
-				if c.board != nil && !k.begun {
+				if c.board != nil && k.how != byMessages {
 					idle = 0
 					w.seek(k)
 				}
@@ -128,7 +128,7 @@ func (c *Comm) asked(from int, b []byte) {
 	switch {
 	case mine.tag == theirs.tag:
 		err := mine.differs(from, &theirs)
-		if err == nil && c.board != nil && mine.form != theirs.form {
+		if err == nil && c.board == nil && c.w.oneHost && mine.form != theirs.form {
 			err = &MismatchError{Rank: from, Mine: publicCall(mine), Theirs: publicCall(&theirs)}
 		}
 		if err != nil {

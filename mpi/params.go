@@ -10,11 +10,20 @@ import (
 type params struct {
 	op       Operation
 	varied   bool // it has a length for each member
-	begun    bool // a goroutine carries it out: not on the board
-	root     int  // of an operation that has one
+	how      manner
+	root     int // of an operation that has one
 	src, dst parts
 	combine  combine
 }
+
+// A manner is how an operation is called.
+type manner uint8
+
+const (
+	called     manner = iota
+	started           // it is only begun
+	byMessages        // never on the board
+)
 
 // even returns the params of an operation whose members all give, and get, as much.
 func even(op Operation, src, dst Buffer, root int) *params {
@@ -146,10 +155,22 @@ func (p *parts) partOf(member, members int) Buffer {
 
 // carryOut carries the operation out, by the algorithm that the table chooses.
 func (k *call) carryOut(ctx context.Context) error {
-	if err := k.board(); err != nil {
+	if err := k.prepareBoard(); err != nil {
 		return err
 	}
-	err := k.algorithm().run(k, ctx)
+	a := k.algorithm()
+	if k.way = a.onBoard(k); k.way == nil {
+		return k.byMessages(ctx, a)
+	}
+	if err := k.way.begin(k); err != nil {
+		return err
+	}
+	return k.carry(ctx)
+}
+
+// byMessages carries the operation out by an algorithm that sends messages.
+func (k *call) byMessages(ctx context.Context, a *algorithm) error {
+	err := a.run(k, ctx)
 	if k.dst.all.at != nil && k.dst.flat.b != nil {
 		k.dst.all.unpack(k.dst.flat.b)
 	}

@@ -359,6 +359,9 @@ func (w *world) receives() (list []extend.Receive) {
 		}
 		list = append(list, extend.Receive{From: from, Call: r.doing()})
 	}
+	for _, c := range w.list {
+		list = c.board.waits(list)
+	}
 	return list
 }
 

@@ -215,6 +215,11 @@ func (w *world) watch() {
 		w.mu.Lock()
 		w.gone = append(w.gone, gone)
 		n := notice{what: noticeGone, rank: int32(len(w.gone) - 1)}
+		for _, c := range w.list {
+			if c.board != nil {
+				c.board.bell.Rouse() // a goroutine may sleep until the rank has come
+			}
+		}
 		w.mu.Unlock()
 		if w.control.Note(n.append(nil)) != nil {
 			return

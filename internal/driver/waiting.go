@@ -31,6 +31,9 @@ type Waiting struct {
 	InProcess bool
 }
 
+// Waiting returns how the goroutines of the node wait.
+func (n *Node) Waiting() Waiting { return n.cfg.Wait }
+
 // waiting holds the state of goroutines blocked in calls, besides which of them is on duty (package duty).
 type waiting struct {
 	calls    []*Call // whose goroutines have not ended within their polling

@@ -2,17 +2,14 @@ package hostbarrier
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"weft/failure"
-	"weft/internal/counters"
 	"weft/internal/driver"
 	"weft/internal/engine/coord"
 	"weft/internal/mem"
-	"weft/internal/sys"
 )
 
 // Config describes a barrier to New.
@@ -36,7 +33,7 @@ type Config struct {
 // A Barrier is this rank's part of a barrier. Any number of goroutines may use it.
 type Barrier struct {
 	Config
-	cpus int // processors that the members on this host can use
+	bell *Bell
 
 	latch   mem.Latch     // guards arrived and driven
 	arrived uint64        // the last phase at which this rank has arrived
@@ -46,20 +43,16 @@ type Barrier struct {
 	turn    chan struct{} // leader: held by the goroutine that takes part for the host
 	entered uint64        // leader: the last phase of the leaders at which it has arrived
 
-	mu      sync.Mutex
-	asleep  uint64          // the phase that a goroutine sleeps for, or 0
-	since   time.Duration   // when that goroutine went to sleep
-	cancels context.Context // the context whose end wakes the sleeping goroutines
-	forget  func() bool     // ends that
-	inside  int             // goroutines that may write to the memory; until Close one more
-	closed  atomic.Bool     // Close has been called; mu is held when it is set
+	mu     sync.Mutex
+	asleep uint64        // the phase that a goroutine sleeps for, or 0
+	since  time.Duration // when that goroutine went to sleep
+	inside int           // goroutines that may write to the memory; until Close one more
+	closed atomic.Bool   // Close has been called; mu is held when it is set
 }
 
-// Where things are in the memory. Each member's count lies in a cache line of its own, and
+// Where things are in the memory, behind those of the bell. Each member's count lies in a cache line of its own, and
 // only that member writes it.
 const (
-	atSeq      = 0  // futex: changes when sleeping goroutines must look again
-	atSleepers = 8  // how many goroutines sleep on it
 	atReleased = 16 // two levels: the last phase that is over everywhere; the leader writes it
 	atBroken   = 24 // a member that is gone, plus 1; the first member on the host writes it
 	atCounts   = 64
@@ -78,7 +71,8 @@ func Size(n int) int { return atCounts + stride*n }
 
 // New returns this rank's part of a barrier.
 func New(c Config) *Barrier {
-	return &Barrier{Config: c, cpus: int(sys.CPUs()), turn: make(chan struct{}, 1), inside: 1}
+	bell := NewBell(c.Node, c.Wait, c.Memory, len(c.Local))
+	return &Barrier{Config: c, bell: bell, turn: make(chan struct{}, 1), inside: 1}
 }
 
 // count returns at which phase a member on this host has arrived last, and whether it has
@@ -117,13 +111,10 @@ func (b *Barrier) Arrive() (phase uint64, err error) {
 	}
 	b.arrived++
 	phase = b.arrived
-	// No fence follows the store: waiting until the other processors see it would take as
-	// long as the barrier itself. A goroutine that goes to sleep at this moment can
-	// therefore miss the arrival; it looks again after the time soon.
 	mem.Publish64(b.Memory, atCounts+stride*b.Me, phase)
 	b.latch.Unlock()
 	if mem.Load64(b.Memory, atSleepers) > 0 && b.here(phase) {
-		b.rouse()
+		b.bell.Rouse()
 	}
 	return phase, nil
 }
@@ -216,9 +207,7 @@ func (b *Barrier) lead(ctx context.Context, phase uint64) error {
 		}
 		mem.Store64(b.Memory, atReleased, next)
 		b.learn(next)
-		if mem.Load64(b.Memory, atSleepers) > 0 {
-			b.rouse()
-		}
+		b.bell.Ring()
 	}
 	return nil
 }
@@ -263,60 +252,9 @@ func (b *Barrier) isDriven() bool {
 	return b.driven
 }
 
-// looks is how often a goroutine that polls looks at the memory before it looks at the clock.
-const looks = 64
-
-// poll looks at the memory until cond holds, and reports whether it does; it gives up when
-// the time for polling is over.
+// poll is that of the bell for a condition of a phase.
 func (b *Barrier) poll(phase uint64, cond func() bool) bool {
-	w := b.Wait
-	if cond() {
-		return true
-	}
-	if w.Yields > 0 && len(b.Local) <= 2*b.cpus && b.missing(phase) < b.cpus {
-		// All members that are missing may be running on the other processors: yielding
-		// this one to a member that has arrived would only take longer.
-		for range looks {
-			sys.Pause()
-			if cond() {
-				return true
-			}
-		}
-	}
-	for range w.Yields {
-		if w.InProcess {
-			runtime.Gosched()
-		} else {
-			sys.Yield()
-		}
-		if cond() {
-			return true
-		}
-	}
-	if w.Budget == 0 {
-		return false
-	}
-	var end, now time.Time
-	defer func() {
-		if !end.IsZero() {
-			b.Node.Waited(counters.HostBarrier, w.Budget-end.Sub(now), 0)
-		}
-	}()
-	for {
-		for range looks {
-			if cond() {
-				return true
-			}
-			sys.Pause()
-		}
-		b.Node.Assist()
-		if now = time.Now(); end.IsZero() {
-			end = now.Add(w.Budget)
-		}
-		if now.After(end) {
-			return false
-		}
-	}
+	return cond() || b.bell.poll(b.missing(phase) < b.bell.cpus, cond)
 }
 
 // missing returns how many members on this host have not arrived at a phase.

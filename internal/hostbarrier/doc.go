@@ -1,7 +1,8 @@
 // Package hostbarrier is the part of a barrier that the members on one host carry out in
 // memory that all of them map: each member counts its arrivals in a cache line of its own,
 // and a phase is over when the lowest count has reached it. Nothing is ever reset, so phases
-// may overlap. Waiting goroutines poll, and then sleep on a futex beside the counts.
+// may overlap. Waiting goroutines poll, and then sleep on a futex beside the counts: a Bell,
+// which package mpi uses, too.
 //
 // If the members are on several hosts (two levels), the first member of each host is its
 // leader. When all members on its host have arrived, the leader takes part in a barrier of

@@ -49,7 +49,7 @@ func (b *Barrier) fail(err error) error {
 		return err
 	}
 	mem.Store64(b.Memory, atBroken, uint64(broken.Rank)+1)
-	b.rouse()
+	b.bell.Rouse()
 	_, _ = b.Node.Coordinate(context.Background(), b.Leaders, coord.Break, uint64(broken.Rank))
 	return &failure.BrokenError{Name: b.Name, Phase: broken.Phase, Rank: broken.Rank, Err: broken.Err}
 }
@@ -95,7 +95,7 @@ func (b *Barrier) knows(phase uint64) string {
 func (b *Barrier) Leave() {
 	if b.enter() {
 		b.mark(left)
-		b.rouse()
+		b.bell.Rouse()
 		b.exit()
 	}
 }
@@ -112,11 +112,8 @@ func (b *Barrier) mark(mark uint64) {
 func (b *Barrier) Close() {
 	b.mu.Lock()
 	closed := b.closed.Swap(true)
-	if b.forget != nil {
-		b.forget()
-		b.forget = nil
-	}
 	b.mu.Unlock()
+	b.bell.Close()
 	if closed {
 		return
 	}
@@ -124,7 +121,7 @@ func (b *Barrier) Close() {
 		mem.Store64(b.Memory, atBroken, uint64(b.Local[0])+1) // a member that has yet to find the memory does not come
 	}
 	b.mark(left)
-	b.rouse()
+	b.bell.Rouse()
 	b.exit()
 }
 

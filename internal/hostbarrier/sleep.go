@@ -6,17 +6,7 @@ import (
 
 	"weft/failure"
 	"weft/internal/counters"
-	"weft/internal/mem"
-	"weft/internal/sys"
 	"weft/internal/waitgraph"
-)
-
-// A sleeping goroutine looks again after the time soon, because an arrival at the moment
-// when it went to sleep may not have woken it (see Arrive). From then on it looks every
-// recheck whether all members that it waits for are alive.
-const (
-	soon    = 50 * time.Microsecond
-	recheck = 100 * time.Millisecond
 )
 
 // sleep sleeps until cond holds, or cannot become true any more. The arrival of all members
@@ -29,26 +19,21 @@ func (b *Barrier) sleep(ctx context.Context, phase uint64, cond func(b *Barrier,
 	if b.Node.Hosted() {
 		return b.sleepHosted(ctx, phase, cond)
 	}
-	b.note(ctx, phase, b.Node.Now())
-	defer b.note(ctx, 0, 0)
+	b.note(phase, b.Node.Now())
+	defer b.note(0, 0)
+	b.bell.watch(ctx)
 	nap := b.Node.Asleep(counters.HostBarrier, phase, b.Name)
 	defer b.Node.Awake(nap)
-	word := mem.Word32(b.Memory, atSeq)
-	mem.Add64(b.Memory, atSleepers, 1)
-	defer mem.Add64(b.Memory, atSleepers, ^uint64(0))
-	for d := soon; ; d = recheck {
-		seen := uint32(mem.Load64(b.Memory, atSeq))
+	err := b.bell.sleep(ctx, func() (bool, error) {
 		if cond(b, phase) {
-			return nil
+			return true, nil
 		}
-		if err := b.lost(phase); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return b.explain(phase, err)
-		}
-		sys.FutexWait(word, seen, d)
+		return false, b.lost(phase)
+	})
+	if failure.GivenUp(err) {
+		return b.explain(phase, err)
 	}
+	return err
 }
 
 // sleepHosted is sleep in a simulation, where no goroutine has to be woken: the simulator
@@ -67,39 +52,12 @@ func (b *Barrier) sleepHosted(ctx context.Context, phase uint64, cond func(b *Ba
 	return b.lost(phase)
 }
 
-// rouse wakes all sleeping goroutines on this host.
-func (b *Barrier) rouse() {
-	mem.Add64(b.Memory, atSeq, 1)
-	sys.FutexWake(mem.Word32(b.Memory, atSeq))
-}
-
-// note notes since when a goroutine has slept for a phase; phase 0 means that it does not any
-// more. The end of ctx wakes the sleeping goroutines. That stays registered after the wait,
-// because programs wait again and again with the same context. If another context takes its
-// place, the sleeping goroutine notices its end within the time recheck.
-func (b *Barrier) note(ctx context.Context, phase uint64, since time.Duration) {
+// note notes since when a goroutine has slept for a phase; phase 0 means that it does not any more.
+func (b *Barrier) note(phase uint64, since time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.asleep = phase
 	b.since = since
-	if b.cancels == ctx || b.closed.Load() {
-		return
-	}
-	if b.forget != nil {
-		b.forget()
-		b.forget = nil
-	}
-	if b.cancels = ctx; ctx.Done() != nil {
-		b.forget = context.AfterFunc(ctx, b.cancelled)
-	}
-}
-
-func (b *Barrier) cancelled() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.closed.Load() {
-		b.rouse()
-	}
 }
 
 // Report adds what this rank knows of the barrier to a report.
