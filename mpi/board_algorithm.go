@@ -45,13 +45,19 @@ func (k *call) needRoot() {
 // writeOwn writes the elements of src.
 func (k *call) writeOwn(mine []byte, from, to int) { copy(mine, k.src.flat.b[from:to]) }
 
-// writeParts writes the same piece of the parts of all members.
+// writeParts writes the same piece of the parts of all other members; for a reduction its own, too.
 func (k *call) writeParts(mine []byte, from, to int) {
-	n := k.c.group.n
-	each := len(k.src.flat.b) / n
-	for i := range n {
-		copy(mine[i*(to-from):], k.src.flat.b[i*each+from:i*each+to])
+	for i := range k.c.group.n {
+		if i != k.c.me || k.op == OpReduceScatter {
+			copy(mine[i*(to-from):], k.own(i, from, to))
+		}
 	}
+}
+
+// own returns a piece of what this member has for a member.
+func (k *call) own(member, from, to int) []byte {
+	at := member * (len(k.src.flat.b) / k.c.group.n)
+	return k.src.flat.b[at+from : at+to]
 }
 
 func (k *call) beginBroadcast() error {
@@ -73,13 +79,20 @@ func (k *call) readBroadcast(from, to int) (phase, error) {
 	return reading, nil
 }
 
-// combined puts into dst what the first members have in their places at an offset, combined.
-func (k *call) combined(dst []byte, at, members int) {
-	b, _ := k.on(0)
-	copy(dst, b[at:])
-	for i := 1; i < members; i++ {
-		b, _ = k.on(i)
-		k.combine.apply(dst, b[at:at+len(dst)])
+// combined puts into dst what the first members have in their places at an offset, combined. Mine is what this member
+// has: dst itself, or what is not in its place.
+func (k *call) combined(dst, mine []byte, at, members int) {
+	for i := range members {
+		b := mine
+		if i != k.c.me || len(mine) > 0 && &mine[0] == &dst[0] && i > 0 {
+			b, _ = k.on(i)
+			b = b[at : at+len(dst)]
+		}
+		if i > 0 {
+			k.combine.apply(dst, b)
+		} else {
+			copy(dst, b)
+		}
 	}
 }
 
@@ -99,7 +112,7 @@ func (k *call) beginReduce() error {
 }
 
 func (k *call) readReduce(from, to int) (phase, error) {
-	k.combined(k.src.flat.b[from:to], 0, k.last)
+	k.combined(k.src.flat.b[from:to], k.src.flat.b[from:to], 0, k.last)
 	return reading, nil
 }
 
@@ -118,7 +131,7 @@ func (k *call) readAllReduce(from, to int) (phase, error) {
 	n := k.c.group.n
 	dst := k.src.flat.b[from:to]
 	if !k.wide {
-		k.combined(dst, 0, n)
+		k.combined(dst, dst, 0, n)
 		return reading, nil
 	}
 	size := k.src.all.size
@@ -128,7 +141,7 @@ func (k *call) readAllReduce(from, to int) (phase, error) {
 	}
 	if k.phase == reading {
 		first, last := part(k.c.me)
-		k.combined(dst[first:last], first, n)
+		k.combined(dst[first:last], dst[first:last], first, n)
 		mine, _ := k.on(k.c.me)
 		copy(mine[first:], dst[first:last])
 		return sharing, nil
@@ -156,7 +169,10 @@ func (k *call) beginGather() error {
 func (k *call) readGather(from, to int) (phase, error) {
 	each := len(k.src.flat.b)
 	for i := range k.c.group.n {
-		b, _ := k.on(i)
+		b := k.src.flat.b[from:to]
+		if i != k.c.me {
+			b, _ = k.on(i)
+		}
 		copy(k.dst.flat.b[i*each+from:i*each+to], b)
 	}
 	return reading, nil
@@ -179,6 +195,10 @@ func (k *call) beginScatter() error {
 }
 
 func (k *call) readScatter(from, to int) (phase, error) {
+	if k.c.me == k.root {
+		copy(k.dst.flat.b[from:to], k.own(k.c.me, from, to))
+		return reading, nil
+	}
 	b, _ := k.on(k.root)
 	copy(k.dst.flat.b[from:to], b[k.c.me*(to-from):])
 	return reading, nil
@@ -198,8 +218,12 @@ func (k *call) readAllToAll(from, to int) (phase, error) {
 	n := k.c.group.n
 	each := len(k.dst.flat.b) / n
 	for i := range n {
-		b, _ := k.on(i)
-		copy(k.dst.flat.b[i*each+from:i*each+to], b[k.c.me*(to-from):])
+		b := k.own(k.c.me, from, to)
+		if i != k.c.me {
+			b, _ = k.on(i)
+			b = b[k.c.me*(to-from):]
+		}
+		copy(k.dst.flat.b[i*each+from:i*each+to], b)
 	}
 	return reading, nil
 }
@@ -215,6 +239,6 @@ func (k *call) beginReduceScatter() error {
 }
 
 func (k *call) readReduceScatter(from, to int) (phase, error) {
-	k.combined(k.dst.all.b[from:to], k.c.me*(to-from), k.c.group.n)
+	k.combined(k.dst.all.b[from:to], k.own(k.c.me, from, to), k.c.me*(to-from), k.c.group.n)
 	return reading, nil
 }
