@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"slices"
+
+	"weft"
 )
 
 // A File is a file that all members of a communicator read and write (MPI_File). Every member sees the elements that
@@ -96,8 +98,13 @@ var everySaid = Each(func(a, b said) said {
 	return said{max(a.Failed, b.Failed), min(a.First, b.First), max(a.Last, b.Last), a.Short + b.Short}
 })
 
-// meet returns what all members have told, when they all have. It returns an error at all of them if one has one.
+// meet returns what all members have told, when they all have. It returns an error at all of them if one has one. But a
+// member that could not wait for others, or has lost one, revokes: a RevokedError tells the others why.
 func (f *File) meet(ctx context.Context, err error, s said) (said, error) {
+	if waited := (*weft.WaitError)(nil); left(err) || errors.As(err, &waited) {
+		f.c.Revoke(err)
+		return s, err
+	}
 	if err != nil {
 		s.Failed = int64(f.c.me) + 1
 	}

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,7 +177,16 @@ func (w *window) reach(ctx context.Context, rank int) (*target, error) {
 // attach reaches the memory of a member for the first time.
 func (w *window) attach(ctx context.Context, rank int) (*target, error) {
 	p := w.c.w.p
-	r, err := p.AttachRegion(ctx, w.c.group.at(rank), w.name())
+	w.c.w.mu.Lock()
+	b := w.c.bind(ctx) // a member that could not make the window, and has revoked it, never answers
+	w.c.w.unlock()
+	r, err := p.AttachRegion(b, w.c.group.at(rank), w.name())
+	w.c.w.mu.Lock()
+	w.c.unbind(b)
+	if err != nil {
+		err = cmp.Or(w.c.reason(), err)
+	}
+	w.c.w.unlock()
 	if err != nil {
 		return nil, err
 	}

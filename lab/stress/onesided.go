@@ -17,13 +17,14 @@ func window(s *scene) {
 	if a.call("CreateGroup", func() (err error) { c, err = comm(a, s, 0); return err }) != fine {
 		return
 	}
+	defer func() { c.Revoke(errEnded) }() // a member that has met an error does not come to Free
 	n := c.Size()
 	places := 1 + s.shared.IntN(40)
 	var w *mpi.Window[int64]
 	if a.call("NewWindow", func() (err error) { w, err = mpi.NewWindow[int64](a.ctx, c, places); return err }) != fine {
 		return
 	}
-	defer func() { w.Comm().Revoke(errEnded) }() // a member that has met an error does not come to the next Fence
+	defer func() { w.Comm().Revoke(errEnded) }() // nor to the next Fence
 	want := make([]int64, places)                // of this member
 	for round := range 1 + s.shared.IntN(3) {
 		for from := range n {
@@ -119,6 +120,7 @@ func file(s *scene) {
 	if a.call("CreateGroup", func() (err error) { c, err = comm(a, s, 0); return err }) != fine {
 		return
 	}
+	defer func() { c.Revoke(errEnded) }() // a member that has met an error does not come to Free
 	n := c.Size()
 	me := c.Rank()
 	name := filepath.Join(os.TempDir(), fmt.Sprintf("weft-stress-%d-%d", s.seed, s.number))

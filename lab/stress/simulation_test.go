@@ -53,6 +53,9 @@ func TestMendedFaults(t *testing.T) {
 		1795730266716733159: "abandon",           // a member closed its board's barrier before others knew of the revocation
 		1795730365734603796: "",                  // a member that gave up did not come to where the others meet
 		1795733688354501171: "",                  // members waited for messages from anybody that one had not sent when it left
+		1795737463182075847: "file,window",       // a member waited for memory of one that had failed to make the window
+		1795738311446017707: "file,window",       // a member told others that it could not access a file, and not that one had died
+		1795738445975814637: "file,window",       // the same of a member whose context had ended
 		1456:                "lock",              // the next holder was not told that a rank had left with a lock whose home grants permits
 	} {
 		if f, _ := stress.Simulate(t.Context(), stress.DrawSimulated(seed), kind, "", nil); f != nil {
