@@ -253,26 +253,6 @@ func (w *world) pass() {
 	}
 }
 
-// glimpse takes the messages that come as soon as the goroutine looks, until r waits no more. Most waits are over with
-// that: what comes later is for wait. The lock is held, but not meanwhile.
-func (w *world) glimpse(r *receive) {
-	for r.state == waiting && !w.driving && !w.half {
-		w.driving = true
-		w.unlock()
-		from, n, ok := w.look.Glimpse(w.scratch)
-		whole := ok && w.parse(from, w.scratch[:n])
-		w.mu.Lock()
-		w.driving = false
-		if !ok {
-			break
-		}
-		if whole {
-			w.deliver(&w.came)
-		}
-	}
-	w.pass()
-}
-
 // poll takes messages that have arrived, until r waits no more or there are none. The lock is held.
 func (w *world) poll(r *receive) error {
 	for r.state == waiting && !w.driving {

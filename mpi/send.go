@@ -273,7 +273,7 @@ func (c *Comm) Recv(ctx context.Context, b Buffer, from, tag int) (Status, error
 	r := w.get(c, from, key, mask)
 	defer w.put(r)
 	r.into = b
-	r.post()
+	r.begin()
 	err = w.finish(ctx, r)
 	return r.status, err
 }

@@ -36,7 +36,7 @@ func (k *call) receiveFrom(ctx context.Context, from int, b Buffer) error {
 	defer w.put(r)
 	r.into = b
 	r.want = k
-	r.post()
+	r.begin()
 	return w.finish(ctx, r)
 }
 

@@ -217,3 +217,6 @@ func (q *Queues[M, R]) Unexpected() int { return q.stats.Unexpected.Len }
 
 // Stats returns the counts so far.
 func (q *Queues[M, R]) Stats() Stats { return q.stats }
+
+// Idle reports whether both queues are empty.
+func (q *Queues[M, R]) Idle() bool { return q.stats.Posted.Len == 0 && q.stats.Unexpected.Len == 0 }
