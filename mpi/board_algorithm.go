@@ -26,7 +26,7 @@ var boardWays = struct {
 // turns divides total bytes among turns. This member writes so many times as many as a turn has of them.
 func (k *call) turns(total, room, writes int) {
 	size := max(int(k.head.size), 1)
-	k.total = total
+	k.whole = total
 	k.each = room / size * size
 	k.writes = writes
 }
@@ -122,7 +122,7 @@ const shortOnBoard = 4 << 10
 func (k *call) beginAllReduce() error {
 	k.src.flat = k.src.all
 	k.turns(len(k.src.flat.b), roomOnBoard, 1)
-	k.wide = k.c.group.n > 2 && k.total > shortOnBoard
+	k.wide = k.c.group.n > 2 && k.whole > shortOnBoard
 	k.needAll()
 	return nil
 }

@@ -37,7 +37,7 @@ type awaited struct {
 // A part is how far a call on the board has come.
 type part struct {
 	way         *way // nil: it is not on the board
-	total, each int  // bytes of the elements, and of those of a turn
+	whole, each int  // bytes of the elements, and of those of a turn
 	writes      int  // so many times as many does this member write
 	first, last int  // the members whose turns it reads
 	wide        bool // its elements are never in a slot
@@ -143,7 +143,7 @@ func (s *board) spoil(why error) {
 // step carries one operation on, and reports whether it is over. The lock is held.
 func (s *board) step(k *call) (over bool, err error) {
 	for {
-		to := min(k.at+k.each, k.total)
+		to := min(k.at+k.each, k.whole)
 		if k.phase == writing {
 			n := k.writes * (to - k.at)
 			switch {
@@ -180,7 +180,7 @@ func (s *board) step(k *call) (over bool, err error) {
 			}
 		}
 		k.at = to
-		if k.round++; k.phase != writing && k.at >= k.total {
+		if k.round++; k.phase != writing && k.at >= k.whole {
 			return true, nil
 		}
 		k.phase = writing

@@ -18,8 +18,8 @@ import (
 //	16      the next ones of these
 const atPart = 16
 
-// parted returns how many bytes of a part a turn has in a row, and in a slot, if there are some parts; the latter may be
-// negative.
+// parted returns how many bytes of a part a turn has in a row, and in a slot, if there are some parts; the latter may
+// be negative.
 func parted(parts int) (row, slot int) {
 	return (roomOnBoard/parts - atPart) &^ 7, (roomInSlot/parts - atPart) &^ 7
 }

@@ -18,9 +18,9 @@ import (
 // shows each what the others have written.
 //
 // The calls whose names end with All are collective: the members put short pieces together in memory first, so that one
-// member of each host reads and writes long ones. Each block of 4096 bytes, at a multiple of that, which is written as a
-// whole, is afterwards what has been written or what was there before, also if members are killed meanwhile. The other
-// calls are for any number of goroutines.
+// member of each host reads and writes long ones. Each block of 4096 bytes, at a multiple of that, which is written as
+// a whole, is afterwards what has been written or what was there before, also if members are killed meanwhile. The
+// other calls are for any number of goroutines.
 type File struct {
 	c      *Comm // the file's own
 	f      *os.File

@@ -8,7 +8,8 @@ type piece struct {
 	bytes []byte
 }
 
-// A walk goes over the bytes of an access in the order in which they lie in the file: in pieces that lie together there.
+// A walk goes over the bytes of an access in the order in which they lie in the file: in pieces that lie together
+// there.
 type walk struct {
 	f    *File
 	size int    // of an element

@@ -3,9 +3,9 @@ package mpi
 // Most messages come while the goroutine that waits for them looks for the first time. Such a wait needs no context, no
 // signal, and no place among those that wait.
 
-// begin posts a receive for which the goroutine waits now. If neither a message nor a receive waits in the communicator,
-// it looks first whether the next message is the receive's: most are, and then neither needs a place in a queue. The
-// lock is held, but not meanwhile.
+// begin posts a receive for which the goroutine waits now. If neither a message nor a receive waits in the
+// communicator, it looks first whether the next message is the receive's: most are, and then neither needs a place in a
+// queue. The lock is held, but not meanwhile.
 func (r *receive) begin() {
 	w := r.c.w
 	if !r.c.q.Idle() || w.driving || w.half {

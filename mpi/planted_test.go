@@ -21,8 +21,8 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// TestPlantedLatch: what updates of arrays and of words add at the same time is not lost, also if a member dies while it
-// has all latches.
+// TestPlantedLatch: what updates of arrays and of words add at the same time is not lost, also if a member dies while
+// it has all latches.
 func TestPlantedLatch(t *testing.T) {
 	for seed := range uint64(300) {
 		if err := latched(seed); err != nil {

@@ -70,7 +70,8 @@ func (c *cluster) open(rank int, cfg msg.Config) *msg.Port {
 	return p
 }
 
-// TestEntrance: packets that are empty, or of ranks that the job has not, are dropped, and nothing is kept of their senders.
+// TestEntrance: packets that are empty, or of ranks that the job has not, are dropped, and nothing is kept of their
+// senders.
 func TestEntrance(t *testing.T) {
 	e := newCluster(t, 2, 1500).engines[0]
 	e.watched++ // as if the silence of a peer were noticed

@@ -223,8 +223,8 @@ func TestReplayWindowForgetsNothing(t *testing.T) {
 	}
 }
 
-// However far the highest counter jumps, the counters below it that have not been seen are fresh, and those that have been
-// seen are not.
+// However far the highest counter jumps, the counters below it that have not been seen are fresh, and those that have
+// been seen are not.
 func TestReplayWindowJumps(t *testing.T) {
 	const top = 5000
 	for jump := uint64(1); jump < 6*replaySize; jump += 1 + jump/640 {
