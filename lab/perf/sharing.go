@@ -116,7 +116,7 @@ func (b *bench) incast() error {
 				return err
 			}
 		}
-		return b.q.Send(b.ctx, 0, nil)
+		return b.checkIn()
 	}
 	i := Interval{Bytes: make([]uint64, b.p.Size()-1)}
 	buf := make([]byte, b.spec.Sizes[0])
@@ -142,23 +142,37 @@ func (b *bench) incast() error {
 			ended++
 		}
 	}
+	if err := b.answer(); err != nil {
+		return err
+	}
 	return emit(Sample{Size: len(buf), Interval: &i})
 }
 
 // awaitAll waits for all ranks.
 func (b *bench) awaitAll() error {
 	if b.p.Rank() > 0 {
-		if err := b.q.Send(b.ctx, 0, nil); err != nil {
-			return err
-		}
-		_, _, err := b.q.RecvInto(b.ctx, nil)
-		return err
+		return b.checkIn()
 	}
 	for range b.p.Size() - 1 {
 		if _, _, err := b.q.RecvInto(b.ctx, nil); err != nil {
 			return err
 		}
 	}
+	return b.answer()
+}
+
+// checkIn sends an empty message to rank 0, and waits for its answer. A rank that left without it might give up what the
+// network has not carried within a second.
+func (b *bench) checkIn() error {
+	if err := b.q.Send(b.ctx, 0, nil); err != nil {
+		return err
+	}
+	_, _, err := b.q.RecvInto(b.ctx, nil)
+	return err
+}
+
+// answer lets the other ranks go on.
+func (b *bench) answer() error {
 	for to := 1; to < b.p.Size(); to++ {
 		if err := b.q.Send(b.ctx, to, nil); err != nil {
 			return err
