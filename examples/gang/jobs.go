@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -26,6 +26,9 @@ const (
 	freeze = syscall.SIGUSR1
 	thaw   = syscall.SIGUSR2
 )
+
+// atEnd is how the last line of a rank ends.
+const atEnd = " in order\n"
 
 // programs are those that the scheduler starts.
 var programs = map[string]func(context.Context, *weft.Proc) error{"shared": shared}
@@ -119,9 +122,8 @@ func (j *turns) pause(ctx context.Context) error {
 		}
 	}
 	for rank := range j.ranks {
-		err := j.Await(ctx, rank, fmt.Sprintf("frozen %d.", j.told))
-		var exit *job.ExitError
-		if errors.As(err, &exit) && exit.Status == 0 {
+		err := j.awaitFrozen(ctx, rank)
+		if err != nil && strings.Contains(j.Output(rank), atEnd) {
 			j.over = true // all have what they wait for, and end
 			for rank := range j.ranks {
 				j.Signal(rank, thaw)
@@ -136,6 +138,19 @@ func (j *turns) pause(ctx context.Context) error {
 		j.Stop(rank)
 	}
 	return nil
+}
+
+// awaitFrozen waits until a rank is frozen, or fails as soon as it has written its last line: it does not freeze any
+// more, and waits for the others.
+func (j *turns) awaitFrozen(ctx context.Context, rank int) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		if j.Await(ctx, rank, atEnd) == nil {
+			end()
+		}
+	}()
+	return j.Await(ctx, rank, fmt.Sprintf("frozen %d.", j.told))
 }
 
 // resume lets the processes of the job run, and thaws their contexts.
@@ -203,7 +218,7 @@ func shared(ctx context.Context, p *weft.Proc) error {
 			})
 		}
 	}
-	fmt.Printf("%d messages sent, %d received in order\n", g.sent, g.received)
+	fmt.Printf("%d messages sent, %d received%s", g.sent, g.received, atEnd)
 	return nil
 }
 
