@@ -13,7 +13,7 @@ var boardWays = struct {
 	barrier, broadcast, reduce, allReduce, gather, scatter, allToAll, reduceScatter, varied way
 }{
 	barrier:       way{begin: func(k *call) error { k.turns(0, 1, 0); k.needAll(); return nil }},
-	broadcast:     way{(*call).beginBroadcast, (*call).writeBroadcast, (*call).readBroadcast},
+	broadcast:     way{(*call).beginBroadcast, (*call).writeOwn, (*call).readBroadcast},
 	reduce:        way{(*call).beginReduce, (*call).writeOwn, (*call).readReduce},
 	allReduce:     way{(*call).beginAllReduce, (*call).writeOwn, (*call).readAllReduce},
 	gather:        way{(*call).beginGather, (*call).writeOwn, (*call).readGather},
@@ -70,8 +70,6 @@ func (k *call) beginBroadcast() error {
 	k.needRoot()
 	return nil
 }
-
-func (k *call) writeBroadcast(mine []byte, from, to int) { copy(mine, k.src.flat.b[from:to]) }
 
 func (k *call) readBroadcast(from, to int) (phase, error) {
 	b, _ := k.on(k.root)

@@ -1,9 +1,7 @@
 package mpi
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -262,11 +260,7 @@ func (k *call) await(ctx context.Context, member int) error {
 	if err == nil {
 		return nil
 	}
-	var gone *weft.PeerError
-	switch {
-	case errors.As(err, &gone): // a message of the member, or that it has none, says why
-		err = cmp.Or(k.receiveFrom(k.bound, member, none), err)
-	case failure.GivenUp(err):
+	if failure.GivenUp(err) {
 		err = &weft.WaitError{Doing: k.doing(member), Err: err}
 	}
 	return c.unmet(err)

@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"weft"
+	"weft/failure"
 )
 
 // A File is a file that all members of a communicator read and write (MPI_File). Every member sees the elements that
@@ -101,7 +101,7 @@ var everySaid = Each(func(a, b said) said {
 // meet returns what all members have told, when they all have. It returns an error at all of them if one has one. But a
 // member that could not wait for others, or has lost one, revokes: a RevokedError tells the others why.
 func (f *File) meet(ctx context.Context, err error, s said) (said, error) {
-	if waited := (*weft.WaitError)(nil); left(err) || errors.As(err, &waited) {
+	if left(err) || failure.GivenUp(err) {
 		f.c.Revoke(err)
 		return s, err
 	}

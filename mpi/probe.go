@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/extend"
+	"weft/internal/match"
 )
 
 // Probe returns the status of the message that Recv would receive, and leaves the message; it waits until there is one.
@@ -124,7 +125,7 @@ func (m *Message) Recv(ctx context.Context, b Buffer) (Status, error) {
 	w := m.c.w
 	w.mu.Lock()
 	defer w.unlock()
-	r := w.get(m.c, m.st.Source, m.m.head.key(), classMask)
+	r := w.get(m.c, m.st.Source, m.m.head.key(), match.Exact) // another one of this tag, if its sender gives it up
 	defer w.put(r)
 	if err := m.c.over(); err != nil {
 		return Status{}, err

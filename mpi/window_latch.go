@@ -66,15 +66,14 @@ func (l *latches) try(member int) bool {
 
 func (l *latches) drop(member int) { mem.UnlockWord(l.memory, member*latchBytes) }
 
+func (l *latches) dead(holder uint64) bool { return l.gone(int(holder - 1)) }
+
 // giveWay lets others run. It takes a latch from a member that has died.
 func (l *latches) giveWay(member int) {
-	holder := mem.Load64(l.memory, member*latchBytes)
-	if holder != 0 && holder != l.self && l.gone(int(holder-1)) {
-		mem.CompareAndSwap64(l.memory, member*latchBytes, holder, 0)
-		return
+	if !mem.FreeWord(l.memory, member*latchBytes, l.self, l.dead) {
+		interleave.Gosched()
+		interleave.Yield()
 	}
-	interleave.Gosched()
-	interleave.Yield()
 }
 
 // update updates words of mapped memory, of which the latches are those.

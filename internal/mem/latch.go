@@ -33,12 +33,20 @@ func LockWord(b []byte, off int, self uint64, dead func(holder uint64) bool) {
 		if n%WordTries != 0 {
 			continue
 		}
-		if holder := Load64(b, off); holder != 0 && holder != self && dead(holder) {
-			CompareAndSwap64(b, off, holder, 0)
-		} else {
+		if !FreeWord(b, off, self, dead) {
 			runtime.Gosched()
 		}
 	}
+}
+
+// FreeWord takes the latch of LockWord from its holder if that has died, and reports whether it has died.
+func FreeWord(b []byte, off int, self uint64, dead func(holder uint64) bool) bool {
+	holder := Load64(b, off)
+	if holder == 0 || holder == self || !dead(holder) {
+		return false
+	}
+	CompareAndSwap64(b, off, holder, 0)
+	return true
 }
 
 // WordTries is how often a latch is tried before its holder is asked about.
