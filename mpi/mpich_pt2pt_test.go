@@ -252,6 +252,9 @@ var mpichMessages = []mpichCase{
 			return err
 		}
 		cancelled := q.Cancel()
+		if err := c.Barrier(ctx); err != nil { // none receives before all have cancelled
+			return err
+		}
 		if err := c.Send(ctx, Of([]int64{5}), (c.Rank()+1)%c.Size(), 77); err != nil {
 			return err
 		}
