@@ -6,12 +6,13 @@ import (
 
 	"weft/failure"
 	"weft/internal/engine/link"
+	"weft/internal/engine/msg"
 	"weft/internal/engine/wire"
 	"weft/internal/monotime"
 )
 
-// A Departure is a rank that takes part no more: it is gone, or its program has
-// returned.
+// A Departure is a rank that takes part no more: it is gone, or its program has returned. What it had sent before may
+// still come on channels where it was refused, but it writes nothing more to memory.
 type Departure struct {
 	Rank int
 	Why  *failure.PeerError
@@ -47,7 +48,7 @@ func (e *Engine) Return() (told []int) {
 func (e *Engine) tell(p *peer) {
 	if !p.told {
 		p.told = true
-		p.open = wire.MaxOpen + 1
+		p.open = -1
 		e.returnUntold = append(e.returnUntold, p)
 	}
 }
@@ -75,7 +76,7 @@ func (e *Engine) Awaited(dst []int) []int {
 func (e *Engine) Telling() bool { return len(e.returnUntold) > 0 }
 
 // tellDone sends DONE to the peers that have accepted everything: the program has ended. A peer that has refused
-// something is told on which channels something still comes, each time that there are fewer.
+// something is told so, too, with what still comes: each time that there is less. (PROTOCOL §5)
 func (e *Engine) tellDone() {
 	keep := e.returnUntold[:0]
 	for _, p := range e.returnUntold {
@@ -89,17 +90,24 @@ func (e *Engine) tellDone() {
 			p.q.PushLast(wire.Done{}.Append(p.q.Head()), nil, true)
 			continue
 		}
-		if len(open) < p.open && !soon && !soonWritten {
+		done := wire.Done{More: true, Writes: writes, Any: len(open) > wire.MaxOpen}
+		less := p.open < 0 || done != p.last || len(open) < p.open && !done.Any
+		if less && !soon && !soonWritten {
+			p.last = done
 			p.open = len(open)
-			named := wire.AppendChannels(nil, e.channels)
-			p.q.PushLast(wire.Done{More: true}.Append(p.q.Head()), named, true)
+			var named []byte
+			if !done.Any {
+				named = wire.AppendChannels(nil, open)
+			}
+			p.q.PushLast(done.Append(p.q.Head()), named, true)
 		}
 		keep = append(keep, p)
 	}
 	e.returnUntold = keep
 }
 
-// onDone takes note of the end of a peer's program. What the peer has begun before may still come.
+// onDone takes note of the end of a peer's program. What the peer has begun before may still come. It is a departure as
+// soon as memory has all its writes: a message may stay refused for ever, for want of a port.
 func (e *Engine) onDone(from int, f wire.Done, payload []byte) {
 	p := e.peer(from)
 	switch {
@@ -107,9 +115,12 @@ func (e *Engine) onDone(from int, f wire.Done, payload []byte) {
 		e.Returned(from)
 	case !p.returned && from != e.cfg.Rank:
 		why := &failure.PeerError{Rank: from, Cause: errReturned, Clean: true}
-		e.Msg.Ending(from, why, wire.Channels(payload))
+		e.Msg.Ending(from, why, msg.Coming{Any: f.Any, Channels: wire.Channels(payload)})
 		e.RMA.Returned(from, why)
 		e.Coord.Returned(from, why)
+		if !f.Writes {
+			e.depart(p, why)
+		}
 		e.tellDone()
 	}
 }
@@ -123,11 +134,19 @@ func (e *Engine) Returned(rank int) {
 	}
 	p.returned = true
 	why := &failure.PeerError{Rank: rank, Cause: errReturned, Clean: true}
-	e.departures = append(e.departures, Departure{rank, why})
+	e.depart(p, why)
 	e.Msg.Down(rank, why)
 	e.RMA.Returned(rank, why)
 	e.Coord.Returned(rank, why)
 	e.tellDone()
+}
+
+// depart notes a departure, once.
+func (e *Engine) depart(p *peer, why *failure.PeerError) {
+	if !p.departed {
+		p.departed = true
+		e.departures = append(e.departures, Departure{p.rank, why})
+	}
 }
 
 // watch begins to watch a peer behind a reliable transport that does not tell when it

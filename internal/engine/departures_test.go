@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"weft/internal/engine/msg"
+	"weft/internal/engine/wire"
 )
 
 // A rank can receive from a peer before it knows its own path there. If its program returns, or it leaves, at
@@ -81,5 +82,46 @@ func TestReturnFollowsAcknowledgements(t *testing.T) {
 	c.settle()
 	if left := sender.Msg.Backlog(); len(left) != 0 || len(sender.Departures()) != 1 {
 		t.Errorf("not delivered: %+v; departures: %+v", left, sender.Departures())
+	}
+}
+
+// A rank whose program has returned has departed though a peer never opens a port for what it sent, on however many
+// channels; what was sent can still be received.
+func TestReturnIsNotHeldBackByMessages(t *testing.T) {
+	for _, channels := range []uint16{1, wire.MaxOpen, wire.MaxOpen + 1} {
+		c := &cluster{t: t, now: 1}
+		for rank := range 2 {
+			c.engines = append(c.engines, New(Config{
+				Rank: rank, Size: 2, Job: 1, Secret: make([]byte, 32), Incarnation: uint64(rank + 1),
+				Rand: func() uint64 { return 1 },
+			}))
+		}
+		sender := c.engines[0]
+		receiver := c.engines[1]
+		sender.Connect(c.now, 1, Path{MTU: 4096})
+		receiver.Connect(c.now, 0, Path{MTU: 4096})
+		for channel := range channels {
+			if from, err := sender.Msg.Open(channel, msg.Config{}); err != nil || !from.Give(1, []byte("hello")) {
+				t.Fatal(err)
+			}
+		}
+		sender.Return()
+		c.settle()
+		if len(receiver.Departures()) != 1 {
+			t.Errorf("%d channels: the receiver does not know that the sender has gone", channels)
+		}
+		for channel := range channels {
+			to, err := receiver.Msg.Open(channel, msg.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.settle()
+			if b, _ := to.Next(0); b == nil {
+				t.Errorf("%d channels: what came on channel %d is lost", channels, channel)
+			}
+		}
+		if len(receiver.Departures()) != 1 || sender.Telling() {
+			t.Errorf("%d channels: departures: %+v", channels, receiver.Departures())
+		}
 	}
 }

@@ -72,9 +72,11 @@ type peer struct {
 	stalled   []byte // the frame for which a mailbox has no room; nothing is taken before it
 	gone      *failure.PeerError
 	parted    bool       // it has said that it leaves: its link has still to acknowledge that
-	returned  bool       // its program has ended
+	departed  bool       // it is among the departures
+	returned  bool       // its program has ended, and nothing of it comes any more
 	told      bool       // it is told that this process's program has ended
-	open      int        // and on how many channels something still comes; more than wire.MaxOpen: not so far
+	last      wire.Done  // how it was told last
+	open      int        // and on how many channels something came then; -1: it has not been told
 	watched   bool       // by its pulse: it has no conn
 	pulse     link.Pulse // of a peer behind a reliable transport
 }
@@ -268,9 +270,7 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 		p.q.Counts.State = counters.Left
 	}
 	e.gone = append(e.gone, rank)
-	if !p.returned {
-		e.departures = append(e.departures, Departure{rank, p.gone})
-	}
+	e.depart(p, p.gone)
 	e.Msg.Down(rank, p.gone)
 	e.RMA.Down(rank, p.gone)
 	e.Coord.Down(rank, p.gone)

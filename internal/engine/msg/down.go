@@ -36,15 +36,26 @@ func (l *Layer) Down(rank int, cause *failure.PeerError) {
 	}
 }
 
+// A Coming says on which channels messages of a peer still come whose program has ended.
+type Coming struct {
+	Any      bool // of all
+	Channels []uint16
+}
+
+// on reports whether messages still come on a channel.
+func (c *Coming) on(channel uint16) bool {
+	return c != nil && (c.Any || slices.Contains(c.Channels, channel))
+}
+
 // Ending says that the program of a peer has ended, and that messages which it had sent before still come on some
 // channels, and on no other. It ends what needs the peer besides: sends to it, and receives from it on other channels.
 // Down follows. (PROTOCOL §5)
-func (l *Layer) Ending(rank int, cause *failure.PeerError, open []uint16) {
+func (l *Layer) Ending(rank int, cause *failure.PeerError, open Coming) {
 	if l.gone[rank] != nil && l.ending[rank] == nil {
 		return
 	}
 	l.gone[rank] = cause
-	l.ending[rank] = append([]uint16{}, open...)
+	l.ending[rank] = &open
 	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
 		if d := p.pairs[rank]; d != nil {
@@ -53,7 +64,7 @@ func (l *Layer) Ending(rank int, cause *failure.PeerError, open []uint16) {
 			p.unsend(d, cause, p.send.put)
 			p.feed()
 		}
-		if !slices.Contains(open, channel) {
+		if !open.on(channel) {
 			p.failReceives(rank, cause)
 		}
 	}
@@ -61,7 +72,7 @@ func (l *Layer) Ending(rank int, cause *failure.PeerError, open []uint16) {
 
 // isSilent returns why no message of a peer comes on the channel any more, or nil.
 func (p *Port) isSilent(rank int) error {
-	if slices.Contains(p.layer.ending[rank], p.channel) {
+	if p.layer.ending[rank].on(p.channel) {
 		return nil
 	}
 	return p.layer.gone[rank]

@@ -25,10 +25,10 @@ type Layer struct {
 	fetching list.List[Op]   // receives of long messages on their way
 	keeping  []*kept         // that their senders have not confirmed yet
 	gone     map[int]error
-	ending   map[int][]uint16 // of these: ranks of which messages still come, on these channels
-	rank     int              // ours
-	size     int              // ranks of the job
-	others   int              // ranks besides us that have not gone
+	ending   map[int]*Coming // of these: ranks of which messages still come
+	rank     int             // ours
+	size     int             // ranks of the job
+	others   int             // ranks besides us that have not gone
 	waiting  []*pair
 	timed    bool // some receiver has made us back off
 	done     list.List[Op]
@@ -59,7 +59,7 @@ func NewLayer(rank, size int, queue func(rank int) *link.Queue) *Layer {
 		Await:  func(int) {},
 		ports:  map[uint16]*Port{},
 		gone:   map[int]error{},
-		ending: map[int][]uint16{},
+		ending: map[int]*Coming{},
 		rank:   rank,
 		size:   size,
 		others: size - 1,

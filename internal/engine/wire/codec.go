@@ -108,15 +108,19 @@ func (c *codec) zero(n int) *codec {
 	return c
 }
 
-// flag is a byte that is 0 or 1.
-func (c *codec) flag(f *bool) *codec {
+// flag is a byte of flags, from bit 0 on.
+func (c *codec) flag(fields ...*bool) *codec {
 	var b uint8
-	if *f {
-		b = 1
+	for i, f := range fields {
+		if *f {
+			b |= 1 << i
+		}
 	}
 	c.u8(&b)
-	*f = b == 1
-	return c.check(b <= 1)
+	for i, f := range fields {
+		*f = b&(1<<i) != 0
+	}
+	return c.check(b < 1<<len(fields))
 }
 
 func (c *codec) u8(f *uint8) *codec {

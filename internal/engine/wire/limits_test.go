@@ -63,6 +63,7 @@ func TestLimits(t *testing.T) {
 			[][]byte{Done{}.Append(nil), Done{More: true}.Append(nil), long(Done{More: true}.Append(nil), 2*MaxOpen)},
 			[][]byte{
 				long(Done{}.Append(nil), 2), long(Done{More: true}.Append(nil), 1), long(Done{More: true}.Append(nil), 2*MaxOpen+2),
+				long(Done{More: true, Any: true}.Append(nil), 2), Done{Any: true}.Append(nil), Done{Writes: true}.Append(nil),
 			},
 		}, {
 			"Revoke", func(b []byte) error { _, _, err := ParseRevoke(b); return err },

@@ -23,16 +23,17 @@ func ParseBye(b []byte) (f Bye, payload []byte, err error) {
 }
 
 // Done says that its sender's program has ended: only its regions are still there, and what it has sent and the
-// receiver has not accepted. With More there is something of that: messages on the channels that the payload names, or
-// accesses to memory. (PROTOCOL §5)
+// receiver has not accepted. (PROTOCOL §5)
 type Done struct {
-	More bool
+	More   bool // there is something of that: messages on the channels that the payload names, or what follows
+	Writes bool // with More: a PUSH, IPUSH or ATOMIC
+	Any    bool // with More: messages on more channels than the payload can name
 }
 
 // MaxOpen is how many channels a Done names at most.
 const MaxOpen = 16
 
-func (f *Done) fields(c *codec) *codec { return c.flag(&f.More).zero(2) }
+func (f *Done) fields(c *codec) *codec { return c.flag(&f.More, &f.Writes, &f.Any).zero(2) }
 
 // Append appends the frame's head to b.
 func (f Done) Append(b []byte) []byte { return f.fields(write(b, TypeDone)).b }
@@ -57,10 +58,10 @@ func Channels(payload []byte) (channels []uint16) {
 func ParseDone(b []byte) (f Done, payload []byte, err error) {
 	c := f.fields(read(b, TypeDone))
 	most := 0
-	if f.More {
+	if f.More && !f.Any {
 		most = 2 * MaxOpen
 	}
-	payload, err = c.check(len(c.b)%2 == 0).payload(0, most)
+	payload, err = c.check(f.More || !f.Writes && !f.Any).check(len(c.b)%2 == 0).payload(0, most)
 	return f, payload, err
 }
 

@@ -75,7 +75,7 @@ var samples = []sample{
 	bare(Guard{Lock: 1, Epoch: 2}, ParseGuard),
 	bare(Event{Kind: EventToken, Flag: true, Slot: 2, Rank: 3, ID: 4, Phase: 5, Arg: 6, Aux: 7}, ParseEvent),
 	with(Bye{Failed: true}, "why", ParseBye),
-	with(Done{More: true}, "\x01\x00\x02\x00", ParseDone),
+	with(Done{More: true, Writes: true}, "\x01\x00\x02\x00", ParseDone),
 	bare(Beat{Ask: true}, ParseBeat),
 	with(Piece{End: true, Token: 4, Off: 1 << 35}, "a piece", ParsePiece),
 	with(Attach{Op: 3}, "name", ParseAttach),
