@@ -1,13 +1,13 @@
 package udp
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 
 	"weft/internal/doorbell"
 	"weft/internal/transport"
 	"weft/internal/transport/transporttest"
+	"weft/internal/waittest"
 )
 
 func TestTransport(t *testing.T) {
@@ -95,14 +95,9 @@ func TestOneSegment(t *testing.T) {
 		from.Send([]transport.Out{{Peer: 1, Header: []byte{byte(i)}}})
 	}
 	var in [4]transport.In
-	for range 1000 {
-		if n := to.Poll(in[:]); n > 0 {
-			if n != 1 || in[0].Data[0] != 1 {
-				t.Errorf("%d packets, the first %v", n, in[0].Data)
-			}
-			return
-		}
-		runtime.Gosched()
+	n := 0
+	waittest.Until(t, "something arrives", func() bool { n = to.Poll(in[:]); return n > 0 })
+	if n != 1 || in[0].Data[0] != 1 {
+		t.Errorf("%d packets, the first %v", n, in[0].Data)
 	}
-	t.Error("nothing arrives")
 }

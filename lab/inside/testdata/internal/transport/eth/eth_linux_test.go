@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -87,17 +86,14 @@ func TestStrangers(t *testing.T) {
 	}
 	// Virtual Ethernet keeps the order: what was to come has come with the last.
 	var got []byte
-	for range 1000 {
+	waittest.Poll(func() bool {
 		var in [8]transport.In
 		for _, p := range in[:dst.Poll(in[:])] {
 			got = append(got, p.Data...)
 		}
 		dst.Release()
-		if len(got) > 0 {
-			break
-		}
-		runtime.Gosched()
-	}
+		return len(got) > 0
+	})
 	if string(got) != "\x07\x01" {
 		t.Errorf("got % x", got)
 	}
