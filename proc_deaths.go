@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"maps"
+
+	"weft/internal/driver"
 )
 
 // hasReturned tells the others that this rank's program has ended.
@@ -29,8 +31,8 @@ func (p *Proc) hasReturned() {
 // Any number of goroutines may range over it; each gets all ends.
 func (p *Proc) Deaths(ctx context.Context) iter.Seq[*PeerError] {
 	return func(yield func(*PeerError) bool) {
-		for i := 0; ; i++ {
-			d, err := p.node.AwaitDeparture(ctx, i)
+		for deaths := (driver.Deaths{}); ; {
+			d, err := p.node.AwaitDeparture(ctx, &deaths)
 			if err != nil || !yield(d.Why) {
 				return
 			}

@@ -2,6 +2,7 @@ package extend
 
 import (
 	"context"
+	"iter"
 
 	"weft"
 	"weft/internal/amt"
@@ -66,6 +67,19 @@ func (x *Port) Note(b []byte) error {
 	c.Msg.Peer = x.in.Job.Rank
 	c.Msg.Buf = b
 	return x.in.Node.Message(context.Background(), x.in.Port, c)
+}
+
+// Deaths is weft.Proc.Deaths for this port: it yields the end of each rank when all messages of the rank have arrived
+// at the port. What this rank then sends to itself (Note) comes behind them.
+func (x *Port) Deaths(ctx context.Context) iter.Seq[*weft.PeerError] {
+	return func(yield func(*weft.PeerError) bool) {
+		for deaths := (driver.Deaths{Port: x.in.Port}); ; {
+			d, err := x.in.Node.AwaitDeparture(ctx, &deaths)
+			if err != nil || !yield(d.Why) {
+				return
+			}
+		}
+	}
 }
 
 // TracePosted tells the trace of this rank (WEFT_TRACE), if it keeps one, that a receive has been posted, in a library

@@ -52,16 +52,17 @@ func (w *world) meet(c *Comm) *consensus {
 	return s
 }
 
-// mourn tells all agreements that a rank has gone.
+// mourn tells all agreements, and the receives, that a rank has gone: entry i of gone.
 func (w *world) mourn(i int) {
 	w.mu.Lock()
-	gone := w.gone[i].Rank
-	w.mourned = append(w.mourned, gone)
+	gone := w.gone[i]
+	w.mourned = append(w.mourned, gone.Rank)
 	all := slices.Clone(w.agreeing)
 	w.mu.Unlock()
+	w.depart(gone)
 	for _, s := range all {
 		_ = s.step(func() error {
-			s.down(gone)
+			s.down(gone.Rank)
 			return nil
 		})
 	}

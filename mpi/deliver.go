@@ -74,8 +74,8 @@ func (w *world) takeRest(ctx context.Context) (ok bool, err error) {
 // deliver gives a message that has arrived to the receive that it matches, or keeps it as unexpected. The lock is held.
 func (w *world) deliver(a *arrival) {
 	if a.head.class == departure {
-		if a.from == w.p.Rank() && int(a.head.root) < len(w.gone) {
-			w.lose(w.gone[a.head.root])
+		if gone := w.parted[int(a.head.root)]; gone != nil && a.from == w.p.Rank() {
+			w.lose(gone)
 		}
 		return
 	}

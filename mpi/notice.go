@@ -92,7 +92,6 @@ func (w *world) hear(n notice) {
 	switch own := n.from == w.p.Rank(); n.what {
 	case noticeGone:
 		if own {
-			w.depart(n.rank)
 			w.mourn(int(n.rank))
 		}
 		return
@@ -135,11 +134,19 @@ func (w *world) hear(n notice) {
 	}
 }
 
-// depart tells the receives that a rank is gone: entry i of gone. This rank has heard the rank's notices by then,
-// such as why it has revoked a communicator. The rank's messages that have come are delivered first.
-func (w *world) depart(i int32) {
+// depart tells the receives that a rank is gone when it is called for the second time: this rank has heard the rank's
+// notices, such as why it has revoked a communicator, and the rank's short messages have come. These are delivered
+// first.
+func (w *world) depart(gone *weft.PeerError) {
+	w.mu.Lock()
+	second := w.parted[gone.Rank] != nil
+	w.parted[gone.Rank] = gone
+	w.mu.Unlock()
+	if !second {
+		return
+	}
 	var b [headSize]byte
-	h := header{class: departure, root: i}
+	h := header{class: departure, root: int32(gone.Rank)}
 	h.put(b[:])
 	_ = w.look.Note(b[:]) // it fails if the Proc is closed
 }

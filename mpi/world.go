@@ -44,7 +44,8 @@ type world struct {
 	list      []*Comm // in the order in which they were made
 	made      uint32  // numbers for communicators that this rank has given out
 	early     map[uint64]*early
-	gone      []*weft.PeerError // the ranks that have gone, in the order in which this rank learnt of it
+	gone      []*weft.PeerError       // the ranks that have gone, in the order in which this rank learnt of it
+	parted    map[int]*weft.PeerError // silent on one of the channels of notices and short messages, or both
 	lost      map[int]*weft.PeerError
 	driving   bool       // a goroutine takes messages from the channel, without the lock
 	driver    *receive   // for which it does so, if it waits
@@ -130,6 +131,7 @@ func World(p *weft.Proc) *Comm {
 		extend.ShowReceives(p, shortChannel, w.receives)
 		p.Go(w.serve)
 		p.Go(w.watch)
+		p.Go(w.watchShort)
 	}
 	return w.all
 }
@@ -139,6 +141,7 @@ func (w *world) open(p *weft.Proc) {
 	w.p = p
 	w.comms = map[uint64]*Comm{}
 	w.early = map[uint64]*early{}
+	w.parted = map[int]*weft.PeerError{}
 	w.lost = map[int]*weft.PeerError{}
 	w.consenses = map[uint64]*consensus{}
 	w.all = w.register(0, Group{n: p.Size()})
@@ -208,10 +211,9 @@ func (w *world) unlock() {
 // later has f called without the lock.
 func (w *world) later(f func()) { w.todo = append(w.todo, f) }
 
-// watch tells this rank's own channels of ranks that have gone: the news arrives behind the messages that those ranks
-// had sent.
+// watch tells the channel of notices of ranks that have gone: the news arrives behind the notices of those ranks.
 func (w *world) watch() {
-	for gone := range w.p.Deaths(context.Background()) {
+	for gone := range w.control.Deaths(context.Background()) {
 		w.mu.Lock()
 		w.gone = append(w.gone, gone)
 		n := notice{what: noticeGone, rank: int32(len(w.gone) - 1)}
@@ -224,5 +226,12 @@ func (w *world) watch() {
 		if w.control.Note(n.append(nil)) != nil {
 			return
 		}
+	}
+}
+
+// watchShort tells the channel of short messages of ranks that have gone, likewise.
+func (w *world) watchShort() {
+	for gone := range w.look.Deaths(context.Background()) {
+		w.depart(gone)
 	}
 }

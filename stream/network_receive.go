@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"weft"
+	"weft/extend"
 )
 
 // receive hands messages to their connections, until the Proc ends.
@@ -32,7 +33,7 @@ func (n *Network) receive() {
 // watch reports each rank that has died or left, by a message of this rank to itself: it arrives
 // after all that the rank had sent.
 func (n *Network) watch() {
-	for d := range n.p.Deaths(n.ctx) {
+	for d := range extend.Of(n.port).Deaths(n.ctx) {
 		n.mu.Lock()
 		n.gone[d.Rank] = d
 		n.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 
 	"weft/failure"
 	"weft/internal/engine"
+	"weft/internal/engine/msg"
 	"weft/internal/interleave"
 )
 
@@ -15,6 +16,7 @@ import (
 type departures struct {
 	gone  int           // deaths that peers show
 	count atomic.Int32  // departures that peers show
+	parts atomic.Int32  // partings that goroutines in AwaitDeparture have been woken for
 	news  chan struct{} // closed at the next; nil if no goroutine waits
 	all   bool          // the launcher has been asked to tell of every rank
 }
@@ -104,11 +106,12 @@ func (n *Node) markGone() {
 		}
 	}
 	n.departures.gone = len(all)
-	left := n.eng.Departures()
-	seen := int(n.departures.count.Load())
-	if len(left) == seen {
+	partings := int32(n.eng.Partings())
+	if partings == n.departures.parts.Load() {
 		return
 	}
+	left := n.eng.Departures()
+	seen := int(n.departures.count.Load())
 	for _, d := range left[seen:] {
 		if p := n.peer(d.Rank); !n.life.closing.Load() {
 			var err error = d.Why
@@ -116,6 +119,7 @@ func (n *Node) markGone() {
 		}
 	}
 	n.departures.count.Store(int32(len(left)))
+	n.departures.parts.Store(partings)
 	n.announce()
 }
 
@@ -142,8 +146,37 @@ func (n *Node) Departed(i int) (rank int, why *failure.PeerError) {
 	return 0, nil
 }
 
-// AwaitDeparture returns the i-th departure, from 0, waiting for it.
-func (n *Node) AwaitDeparture(ctx context.Context, i int) (d engine.Departure, err error) {
+// Deaths is a goroutine's place in the sequence of departures. With Port a departure has its place behind all messages
+// of the rank on that channel: messages of a rank whose program has returned can still come, to a port that had no
+// room for them or was not open.
+type Deaths struct {
+	Port *msg.Port // or nil
+	seen int
+	held []engine.Departure // of ranks of which messages still come
+}
+
+// next returns the next departure, if there is one. The lock is held.
+func (d *Deaths) next(e *engine.Engine) (engine.Departure, bool) {
+	silent := func(left engine.Departure) bool {
+		return d.Port == nil || e.Msg.Silent(left.Rank, d.Port.Channel())
+	}
+	if i := slices.IndexFunc(d.held, silent); i >= 0 {
+		left := d.held[i]
+		d.held = slices.Delete(d.held, i, i+1)
+		return left, true
+	}
+	for all := e.Departures(); d.seen < len(all); {
+		left := all[d.seen]
+		if d.seen++; silent(left) {
+			return left, true
+		}
+		d.held = append(d.held, left)
+	}
+	return engine.Departure{}, false
+}
+
+// AwaitDeparture returns the next departure, waiting for it.
+func (n *Node) AwaitDeparture(ctx context.Context, deaths *Deaths) (d engine.Departure, err error) {
 	ctx = Endless(ctx)
 	n.turn()
 	for {
@@ -156,18 +189,18 @@ func (n *Node) AwaitDeparture(ctx context.Context, i int) (d engine.Departure, e
 			n.mu.Unlock()
 			return d, failure.ErrClosed
 		}
-		if all := n.eng.Departures(); i < len(all) {
-			d = all[i]
+		if next, ok := deaths.next(n.eng); ok {
 			n.mu.Unlock()
-			return d, nil
+			return next, nil
 		}
+		seen := n.departures.parts.Load()
 		if n.departures.news == nil {
 			n.departures.news = make(chan struct{})
 		}
 		news := n.departures.news
 		n.mu.Unlock()
 		if n.cfg.Host != nil {
-			if err := n.pollHosted(ctx, func() bool { return n.Departures() > i || n.life.closing.Load() }); err != nil {
+			if err := n.pollHosted(ctx, func() bool { return n.departures.parts.Load() != seen || n.life.closing.Load() }); err != nil {
 				return d, err
 			}
 			continue

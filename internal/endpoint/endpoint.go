@@ -267,7 +267,7 @@ func (e *Endpoint) depart(rank int, why *weft.PeerError) {
 // messages of those ranks, and wake a goroutine that sleeps in the port.
 func (e *Endpoint) watchDepartures(ctx context.Context) {
 	b := make([]byte, HeadSize+8)
-	for why := range e.p.Deaths(ctx) {
+	for why := range extend.Of(e.Port).Deaths(ctx) {
 		e.whys[why.Rank].why.Store(why)
 		b[0] = kindDeparted
 		binary.LittleEndian.PutUint64(b[HeadSize:], uint64(why.Rank))

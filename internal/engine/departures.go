@@ -21,6 +21,10 @@ type Departure struct {
 // Departures returns those known so far, in order. The list only grows.
 func (e *Engine) Departures() []Departure { return e.departures }
 
+// Partings returns how often ranks have said, or it was told of them, that they are gone, or that less of them comes
+// than before: see msg.Layer.Silent.
+func (e *Engine) Partings() int { return e.partings }
+
 // Return says that the program of this process has ended. Each peer that this rank reaches is told so (DONE) when it
 // has accepted everything that was sent to it. Return reports these ranks. A peer that this rank comes to reach later
 // is told then; others must be told in another way if they wait for something of this rank: see Awaited. Regions stay
@@ -115,6 +119,7 @@ func (e *Engine) onDone(from int, f wire.Done, payload []byte) {
 		e.Returned(from)
 	case !p.returned && from != e.cfg.Rank:
 		why := &failure.PeerError{Rank: from, Cause: errReturned, Clean: true}
+		e.partings++
 		e.Msg.Ending(from, why, msg.Coming{Any: f.Any, Channels: wire.Channels(payload)})
 		e.RMA.Returned(from, why)
 		e.Coord.Returned(from, why)
@@ -133,6 +138,7 @@ func (e *Engine) Returned(rank int) {
 		return
 	}
 	p.returned = true
+	e.partings++
 	why := &failure.PeerError{Rank: rank, Cause: errReturned, Clean: true}
 	e.depart(p, why)
 	e.Msg.Down(rank, why)

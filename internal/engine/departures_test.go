@@ -125,3 +125,49 @@ func TestReturnIsNotHeldBackByMessages(t *testing.T) {
 		}
 	}
 }
+
+// A rank that waits for a message from anyone on one channel learns that the last other rank has returned, though that
+// rank's message on another channel may still come; and then, on that channel.
+func TestReturnEndsReceivesByChannel(t *testing.T) {
+	c := &cluster{t: t, now: 1}
+	for rank := range 2 {
+		c.engines = append(c.engines, New(Config{
+			Rank: rank, Size: 2, Job: 1, Secret: make([]byte, 32), Incarnation: uint64(rank + 1),
+			Rand: func() uint64 { return 1 },
+		}))
+	}
+	sender := c.engines[0]
+	receiver := c.engines[1]
+	sender.Connect(c.now, 1, Path{MTU: 4096})
+	receiver.Connect(c.now, 0, Path{MTU: 4096})
+	receive := func(channel uint16) *msg.Op {
+		port, err := receiver.Msg.Open(channel, msg.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		op := &msg.Op{Kind: msg.Recv, Peer: msg.Any, Buf: make([]byte, 10)}
+		port.Start(op)
+		return op
+	}
+	from, err := sender.Msg.Open(1, msg.Config{})
+	if err != nil || !from.Give(1, []byte("hello")) {
+		t.Fatal(err)
+	}
+	early := receive(2)
+	sender.Return()
+	c.settle()
+	if early.Err == nil {
+		t.Error("a receive on a channel on which nothing comes goes on")
+	}
+	if late := receive(3); late.Err == nil {
+		t.Error("a receive on a channel that is opened later goes on")
+	}
+	hello := receive(1)
+	c.settle()
+	if hello.Err != nil || hello.State != msg.Done {
+		t.Errorf("what came last: %v, %v", hello.State, hello.Err)
+	}
+	if sender.Telling() {
+		t.Error("the sender has not told its end")
+	}
+}

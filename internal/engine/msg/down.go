@@ -12,12 +12,12 @@ import (
 // A clean leave does not end a receive from any rank, unless no rank is left that could send
 // to it. This rank counts if it has sent to itself before.
 func (l *Layer) Down(rank int, cause *failure.PeerError) {
-	if l.gone[rank] != nil && l.ending[rank] == nil {
+	coming, ok := l.part(rank)
+	if !ok {
 		return
 	}
 	delete(l.ending, rank)
 	l.gone[rank] = cause
-	l.others--
 	for _, op := range takeAll(&l.fetching, func(op *Op) bool { return op.Offer.From == rank }) {
 		l.finish(op, cause)
 	}
@@ -30,10 +30,20 @@ func (l *Layer) Down(rank int, cause *failure.PeerError) {
 		} else {
 			p.failReceives(rank, cause)
 		}
-		if p.open {
+		if p.open && coming.on(channel) {
 			p.deathNotice(rank, cause)
 		}
 	}
+}
+
+// part counts a peer as one of those that have gone, once. It returns on which channels messages of the peer still
+// came, and false if nothing of it came.
+func (l *Layer) part(rank int) (coming *Coming, ok bool) {
+	if l.gone[rank] != nil {
+		return l.ending[rank], l.ending[rank] != nil
+	}
+	l.others--
+	return &Coming{Any: true}, true
 }
 
 // A Coming says on which channels messages of a peer still come whose program has ended.
@@ -48,10 +58,11 @@ func (c *Coming) on(channel uint16) bool {
 }
 
 // Ending says that the program of a peer has ended, and that messages which it had sent before still come on some
-// channels, and on no other. It ends what needs the peer besides: sends to it, and receives from it on other channels.
-// Down follows. (PROTOCOL §5)
+// channels, and on no other. It ends what needs the peer besides: sends to it, and what waits for it on other channels.
+// Each time that there are fewer channels Ending follows again, and Down in the end. (PROTOCOL §5)
 func (l *Layer) Ending(rank int, cause *failure.PeerError, open Coming) {
-	if l.gone[rank] != nil && l.ending[rank] == nil {
+	coming, ok := l.part(rank)
+	if !ok {
 		return
 	}
 	l.gone[rank] = cause
@@ -66,8 +77,26 @@ func (l *Layer) Ending(rank int, cause *failure.PeerError, open Coming) {
 		}
 		if !open.on(channel) {
 			p.failReceives(rank, cause)
+			if p.open && coming.on(channel) {
+				p.deathNotice(rank, cause)
+			}
 		}
 	}
+}
+
+// Silent reports whether nothing of a peer comes on a channel any more: all that came has arrived at the port.
+func (l *Layer) Silent(rank int, channel uint16) bool {
+	return l.gone[rank] != nil && !l.ending[rank].on(channel)
+}
+
+// isAlone reports whether no other rank is left of which a message may come.
+func (p *Port) isAlone() bool {
+	for _, coming := range p.layer.ending {
+		if coming.on(p.channel) {
+			return false
+		}
+	}
+	return p.layer.others == 0 && p.pairs[p.layer.rank] == nil
 }
 
 // isSilent returns why no message of a peer comes on the channel any more, or nil.
@@ -189,7 +218,7 @@ func (p *Port) failSends(d *pair, cause error) {
 // deathNotice puts the news of a death where a receive from anyone finds it,
 // behind all messages that arrived before.
 func (p *Port) deathNotice(rank int, cause error) {
-	if pe, ok := cause.(*failure.PeerError); ok && pe.Clean && (p.layer.others > 0 || p.pairs[p.layer.rank] != nil) {
+	if pe, ok := cause.(*failure.PeerError); ok && pe.Clean && !p.isAlone() {
 		return
 	}
 	b := p.recv.get(0) // beyond the limit if need be

@@ -133,7 +133,9 @@ func (l *Layer) Open(channel uint16, cfg Config) (*Port, error) {
 		p.permit(d)
 	}
 	for _, rank := range sortedKeys(l.gone) {
-		p.deathNotice(rank, l.gone[rank])
+		if l.Silent(rank, channel) {
+			p.deathNotice(rank, l.gone[rank])
+		}
 	}
 	p.serveOwed()
 	l.putAway()
