@@ -70,6 +70,53 @@ func TestReturned(t *testing.T) {
 	})
 }
 
+// TestReturnedUnheard: the return of a rank is told though what it sent last finds no port; its messages can still be
+// received where there is one later.
+func TestReturnedUnheard(t *testing.T) {
+	everywhere(t, 3, func(ctx context.Context, p *Proc) error {
+		if p.Rank() == 0 {
+			for channel := 1; channel <= 16; channel++ {
+				q, err := p.OpenPort(channel, nil)
+				if err != nil {
+					return err
+				}
+				for to := 1; to < 3; to++ {
+					if err := q.Send(ctx, to, pattern(100, channel)); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}
+		for gone := range p.Deaths(ctx) {
+			if !gone.Clean {
+				return fmt.Errorf("Deaths: %w", gone)
+			}
+			if gone.Rank == 0 {
+				break // the other one may have been through with it before
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for channel := 1; channel <= 16; channel++ {
+			q, err := p.OpenPort(channel, nil)
+			if err != nil {
+				return err
+			}
+			m, err := q.RecvFrom(ctx, 0)
+			if err != nil {
+				return fmt.Errorf("channel %d: %w", channel, err)
+			}
+			m.Release()
+			if _, err := q.RecvFrom(ctx, 0); !errors.Is(err, ErrPeer) {
+				return fmt.Errorf("channel %d: %v", channel, err)
+			}
+		}
+		return nil
+	})
+}
+
 // TestGoroutinesOutliveTheProgram: goroutines of a rank that go on with calls do not keep it from returning, nor the
 // others from learning of it; what these goroutines hold or wait for holds up no other rank.
 func TestGoroutinesOutliveTheProgram(t *testing.T) {
