@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"weft"
 )
@@ -67,6 +68,7 @@ func closedThere(a *actor, what string, err error) {
 func reopen(a *actor, s *scene, count int) {
 	last := map[int]int{}
 	sent := &flag{r: s.rank}
+	vain := 0 // ports in a row to which nothing has come
 	group := crew{p: a.p}
 	s.act2(&group, "meeting", func(b *actor) {
 		b.meet(s, "all is sent")
@@ -80,11 +82,16 @@ func reopen(a *actor, s *scene, count int) {
 		ended := false
 		for range 1 + a.rng.IntN(count) {
 			ctx, cancel := a.brief(a.ctx)
+			if vain > 50 { // a long message over a slow path takes longer
+				cancel()
+				ctx, cancel = a.within(a.ctx, time.Duration(vain)*time.Millisecond)
+			}
 			var m weft.Message
 			err := a.do("Recv on a port that comes and goes", func() (err error) { m, err = port.Recv(ctx); return err })
 			cancel()
 			switch a.judge("Recv", err, true) {
 			case fine:
+				vain = -1
 				a.inOrder(m, s, last)
 				m.Release()
 			case over, failed:
@@ -94,6 +101,7 @@ func reopen(a *actor, s *scene, count int) {
 				break
 			}
 		}
+		vain++
 		ended = ended || sent.raised()
 		if ended || a.quit {
 			// What has been accepted is here.
