@@ -52,3 +52,62 @@ func TestAllReduceFillsItsLink(t *testing.T) {
 		}
 	}
 }
+
+// TestStartedIsHidden: of the time of four AllReduces that have been begun, most is hidden behind what the program
+// computes meanwhile, for as long, while a processor is free for them.
+func TestStartedIsHidden(t *testing.T) {
+	const least = 0.6
+	for _, n := range []int{2, 4, 5} {
+		for _, elements := range []int{1, 1000, 32 << 10} {
+			cluster := weft.Cluster{Ranks: n, Seed: uint64(n)}
+			_, err := weft.Simulate(t.Context(), cluster, func(ctx context.Context, p *weft.Proc) error {
+				world := World(p)
+				sums := make([][]float64, 4)
+				for i := range sums {
+					sums[i] = make([]float64, elements)
+				}
+				together := func(compute time.Duration) (slowest time.Duration, err error) {
+					if err := world.Barrier(ctx); err != nil {
+						return 0, err
+					}
+					began := p.Now()
+					qs := make([]*Request, len(sums))
+					for i := range qs {
+						if qs[i], err = StartAllReduce(world, sums[i], Sum); err != nil {
+							return 0, err
+						}
+					}
+					if compute > 0 {
+						err = p.Sleep(ctx, compute)
+					}
+					if err == nil {
+						err = WaitAll(ctx, qs...)
+					}
+					took := []time.Duration{p.Now() - began}
+					if err == nil {
+						err = AllReduce(ctx, world, took, Max)
+					}
+					return took[0], err
+				}
+				var pure, both time.Duration
+				var err error
+				for range 3 { // the first ones make connections
+					if pure, err = together(0); err != nil {
+						return err
+					}
+				}
+				if both, err = together(pure); err != nil {
+					return err
+				}
+				hidden := 1 - float64(both-pure)/float64(pure)
+				if hidden < least {
+					return fmt.Errorf("%v, and %v with computing: %.2f of the time is hidden", pure, both, hidden)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Errorf("%d ranks, %d elements: %v", n, elements, err)
+			}
+		}
+	}
+}
