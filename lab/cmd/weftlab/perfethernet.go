@@ -58,6 +58,10 @@ func ethernetTable(points []perf.EthernetPoint) {
 		if i == 0 || p.Figure != points[i-1].Figure {
 			fmt.Fprintf(w, "%s\t\t\n", p.Figure)
 		}
+		if p.Error != "" {
+			fmt.Fprintf(w, "%s\t%d\t%s\n", p.Line, p.X, p.Error)
+			continue
+		}
 		fmt.Fprintf(w, "%s\t%d\t%.4g %s\n", p.Line, p.X, p.Value, p.Unit)
 	}
 }
@@ -70,7 +74,9 @@ func ethernetChart(points []perf.EthernetPoint, file string) error {
 		"speedup":   {title: "Figure 6: Integer Sort, class A", x: "hosts", y: "speed-up"},
 	}
 	for _, p := range points {
-		charts[p.Figure].add(p.Line, float64(p.X), p.Value)
+		if p.Error == "" {
+			charts[p.Figure].add(p.Line, float64(p.X), p.Value)
+		}
 	}
 	return saveCharts(file, []*chart{charts["bandwidth"], charts["latency"], charts["speedup"]})
 }
