@@ -70,8 +70,12 @@ func (c *chart) add(line string, x, y float64) {
 // save draws the chart as SVG.
 func (c *chart) save(file string) error { return saveCharts(file, []*chart{c}) }
 
-// saveCharts draws charts, two in a row, as one SVG.
+// saveCharts draws charts, two in a row, as one SVG. It leaves out those that have no points.
 func saveCharts(file string, charts []*chart) error {
+	charts = slices.DeleteFunc(charts, func(c *chart) bool { return len(c.lines) == 0 })
+	if len(charts) == 0 {
+		return fmt.Errorf("%s is not drawn: there is no figure greater than 0", file)
+	}
 	columns := min(len(charts), 2)
 	rows := (len(charts) + 1) / 2
 	canvas := vgsvg.New(vg.Length(columns)*chartWidth, vg.Length(rows)*chartHeight)
@@ -136,6 +140,12 @@ func (c *chart) draw(on draw.Canvas) error {
 		points.Shape = plotutil.Shape(i)
 		p.Add(line, points)
 		legend.Add(name, line, points)
+	}
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		if axis.Min == axis.Max { // plot would begin such an axis at 1 less, which may be 0
+			axis.Min /= 2
+			axis.Max *= 2
+		}
 	}
 	width := legend.Rectangle(on).Size().X + chartGap
 	p.Draw(draw.Crop(on, 0, -width, 0, 0))

@@ -25,3 +25,16 @@ func TestChartWithoutAFigure(t *testing.T) {
 		t.Errorf("marks of an axis that begins at 0: %v", ticks)
 	}
 }
+
+// A chart without points is left out, and a picture without charts is an error.
+func TestChartsWithoutPoints(t *testing.T) {
+	full := &chart{title: "full"}
+	full.add("a", 1, 2)
+	file := filepath.Join(t.TempDir(), "charts.svg")
+	if err := saveCharts(file, []*chart{{title: "empty"}, full}); err != nil {
+		t.Error(err)
+	}
+	if err := saveCharts(file, []*chart{{title: "empty"}}); err == nil {
+		t.Error("nothing is drawn")
+	}
+}
