@@ -200,7 +200,8 @@ func (n *Node) AwaitDeparture(ctx context.Context, deaths *Deaths) (d engine.Dep
 		news := n.departures.news
 		n.mu.Unlock()
 		if n.cfg.Host != nil {
-			if err := n.pollHosted(ctx, func() bool { return n.departures.parts.Load() != seen || n.life.closing.Load() }); err != nil {
+			changed := func() bool { return n.departures.parts.Load() != seen || n.life.closing.Load() }
+			if err := n.pollHosted(ctx, changed); err != nil {
 				return d, err
 			}
 			continue
