@@ -37,11 +37,7 @@ type Arrival struct {
 	pos     uint64 // of open
 }
 
-// InPackets reports whether each packet has a record, and Whole whether room for all
-// of the message is reserved, and it is not complete.
-func (a *Arrival) InPackets() bool { return a.packets }
-
-// Whole is described with InPackets.
+// Whole reports whether room for all of the message is reserved, and it is not complete.
 func (a *Arrival) Whole() bool { return a.open }
 
 // Ring returns the ring that the message goes to.

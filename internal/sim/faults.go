@@ -133,13 +133,3 @@ func (n *Network) Narrow(from, to, bytes int) {
 	n.world.Logf("%d → %d takes packets of %d bytes", from, to, bytes)
 	n.narrow[pair{from, to}] = bytes
 }
-
-// Calm ends all faults of the network.
-func (n *Network) Calm() {
-	n.world.Logf("the network is calm")
-	n.Faults = Faults{}
-	clear(n.cut)
-	clear(n.clogged)
-	clear(n.slow)
-	clear(n.narrow)
-}

@@ -175,9 +175,3 @@ func (o one) finalize(c *Client) error {
 	_, err := c.ask("cmd=finalize", "finalize_ack")
 	return err
 }
-
-// abort asks the process manager to kill the job. It waits for no reply, since there is none.
-func (o one) abort(c *Client, text string) error {
-	_, err := c.c.Write([]byte("cmd=abort exitcode=1\n"))
-	return err
-}

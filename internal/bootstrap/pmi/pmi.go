@@ -45,7 +45,6 @@ type dialect interface {
 	get(c *Client, key string) (value string, found bool, err error)
 	fence(c *Client) error
 	finalize(c *Client) error
-	abort(c *Client, text string) error
 }
 
 // Errors of the protocol.
@@ -194,7 +193,7 @@ func (c *Client) Finalize(ctx context.Context) error {
 func (c *Client) Close() { c.c.Close() }
 
 // Watch calls gone, from a goroutine of its own, when the process manager's side ends before Finalize.
-// Afterwards there may be no other request than Finalize and Abort.
+// Afterwards there may be no other request than Finalize.
 func (c *Client) Watch(gone func(cause error)) {
 	quiet := make(chan struct{})
 	c.mu.Lock()
@@ -218,11 +217,6 @@ func (c *Client) replies() *bufio.Reader {
 		<-c.quiet
 	}
 	return c.in
-}
-
-// Abort asks the process manager to end the job.
-func (c *Client) Abort(ctx context.Context, why string) error {
-	return c.within(ctx, func() error { return c.speak.abort(c, why) })
 }
 
 // plain reports whether a text has only characters that every process manager passes on.

@@ -109,9 +109,3 @@ func (two) finalize(c *Client) error {
 	_, err := c.request("finalize")
 	return err
 }
-
-// abort asks the process manager to kill all processes of the job, and waits for no reply.
-func (two) abort(c *Client, text string) error {
-	_, err := c.c.Write(appendMessage(nil, "cmd=abort;isworld=TRUE;msg=weft;"))
-	return err
-}
