@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,9 +40,6 @@ EXAMPLES
   srun -N 8 weft doctor
   weft k8s -n 8 -image registry.example/weft:1 -- /program doctor | kubectl apply -f -
   weft doctor -json | jq '.findings[] | select(.weight == "stops")'`
-
-// envDoctor is set in the environment of the ranks of weft doctor.
-const envDoctor = "WEFT_DOCTOR"
 
 // doctorFlags are the flags of weft doctor.
 type doctorFlags struct {
@@ -185,53 +181,17 @@ func examined(ctx context.Context, p *weft.Proc) (r doctor.Rank, err error) {
 
 // examine starts the ranks and returns what they have found out.
 func (f *doctorFlags) examine(ctx context.Context) (*doctor.Report, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	ctx, stop := cli.UntilSignal(ctx)
-	defer stop()
-	var out, said bytes.Buffer
-	job := f.job
-	job.Program = self
-	job.Transport = f.transport
-	job.Timeout = time.Minute + time.Duration(f.n)*time.Second
-	job.Stdout = &out
-	job.Stderr = &said
-	job.Report = &said
-	job.Env = append(job.Env, envDoctor+"=1")
-	result, err := launch.Run(ctx, job, nil)
-	if cause := context.Cause(ctx); cause != nil {
-		return nil, cause
-	}
-	if err == nil && result.Status != 0 {
-		err = fmt.Errorf("doctor: a job does not run here: %s", strings.TrimSpace(said.String()))
-	}
-	if err != nil {
-		return nil, err
-	}
-	report := &doctor.Report{Ranks: make([]doctor.Rank, f.n)}
-	for line := range bytes.Lines(out.Bytes()) {
-		var r doctor.Rank
-		if err := json.Unmarshal(line, &r); err != nil || r.Rank < 0 || r.Rank >= f.n {
-			return nil, errors.Join(fmt.Errorf("doctor: a rank said %q", line), err)
-		}
-		report.Ranks[r.Rank] = r
-	}
-	return report, nil
+	f.job.Transport = f.transport
+	f.job.Timeout = time.Minute + time.Duration(f.n)*time.Second
+	ranks, err := askRanks(ctx, "doctor", f.job, func(r doctor.Rank) int { return r.Rank })
+	return &doctor.Report{Ranks: ranks}, err
 }
 
-// doctorRank is the main function of a rank of weft doctor, if this process is one.
-func doctorRank() bool {
-	if os.Getenv(envDoctor) == "" {
-		return false
+// tellExamined is what a rank of such a job does.
+func tellExamined(ctx context.Context, p *weft.Proc) error {
+	r, err := examined(ctx, p)
+	if err != nil {
+		return err
 	}
-	weft.Main(func(ctx context.Context, p *weft.Proc) error {
-		r, err := examined(ctx, p)
-		if err != nil {
-			return err
-		}
-		return json.NewEncoder(os.Stdout).Encode(r)
-	})
-	return true
+	return json.NewEncoder(os.Stdout).Encode(r)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -15,6 +14,7 @@ import (
 
 	"weft"
 	"weft/internal/bootstrap/environment"
+	"weft/internal/cli"
 	"weft/internal/join"
 	"weft/internal/launch"
 	"weft/internal/sys"
@@ -94,36 +94,18 @@ func printEnvironment(asJSON bool) error {
 }
 
 func (f *infoFlags) run(ctx context.Context) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	bind, err := launch.ParseBinding(f.bindTo)
 	if err != nil {
 		return fmt.Errorf("info: %w", err)
 	}
-	var out, report bytes.Buffer
-	result, err := launch.Run(ctx, launch.Job{
-		Program: self, N: f.n, Pretend: f.pretend, Transport: f.transport, Bind: bind,
-		Stdout: &out, Stderr: os.Stderr, Report: &report, Env: []string{envInfo + "=1"},
-	}, nil)
-	if err == nil && result.Status != 0 {
-		err = fmt.Errorf("info: %s", strings.TrimSpace(report.String()))
-	}
+	ranks, err := askRanks(ctx, "info", launch.Job{
+		N: f.n, Pretend: f.pretend, Transport: f.transport, Bind: bind, Stderr: os.Stderr,
+	}, func(r rankInfo) int { return r.Rank })
 	if err != nil {
 		return err
 	}
 	if f.json {
-		_, err = os.Stdout.Write(out.Bytes())
-		return err
-	}
-	ranks := make([]rankInfo, f.n)
-	for line := range bytes.Lines(out.Bytes()) {
-		var r rankInfo
-		if err := json.Unmarshal(line, &r); err != nil || r.Rank >= f.n {
-			return fmt.Errorf("info: %q: %w", line, err)
-		}
-		ranks[r.Rank] = r
+		return cli.PrintJSON(ranks)
 	}
 	f.print(ranks)
 	fmt.Println()

@@ -11,9 +11,6 @@ import (
 	"weft/internal/sys"
 )
 
-// envInfo is set in the environment of the ranks of weft info.
-const envInfo = "WEFT_INFO"
-
 // rankInfo is what a rank reports about itself: a line of -json.
 type rankInfo struct {
 	Rank      int        `json:"rank"`
@@ -39,15 +36,7 @@ type peerInfo struct {
 	MTU       int            `json:"mtu"`
 }
 
-// infoRank is the main function of a rank of weft info, if this process is one.
-func infoRank() bool {
-	if os.Getenv(envInfo) == "" {
-		return false
-	}
-	weft.Main(tellInfo)
-	return true
-}
-
+// tellInfo is what a rank of weft info does.
 func tellInfo(ctx context.Context, p *weft.Proc) error {
 	r := rankInfo{Rank: p.Rank(), Waiting: p.Waiting(), Host: p.Host()}
 	q, err := p.OpenPort(1, nil)

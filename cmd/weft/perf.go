@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -127,17 +126,9 @@ func (f *perfFlags) check() error {
 
 // run starts the two ranks, of which rank 0 prints the results.
 func (f *perfFlags) run(ctx context.Context) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	if _, err := f.hosts.apply(&f.job); err != nil {
 		return fmt.Errorf("perf: %s", strings.TrimPrefix(err.Error(), "run: "))
 	}
-	ctx, stop := cli.UntilSignal(ctx)
-	defer stop()
-	var report bytes.Buffer
-	f.job.Program = self
 	f.job.Args = []string{
 		"perf", f.spec.Test, "-op", f.spec.Op, "-size", f.sizes, fmt.Sprintf("-json=%t", f.json),
 	}
@@ -145,15 +136,7 @@ func (f *perfFlags) run(ctx context.Context) error {
 	f.job.Transport = f.transport
 	f.job.Stdout = os.Stdout
 	f.job.Stderr = os.Stderr
-	f.job.Report = &report
-	result, err := launch.Run(ctx, f.job, nil)
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	if err == nil && result.Status != 0 {
-		err = fmt.Errorf("perf: %s", strings.TrimSpace(report.String()))
-	}
-	return err
+	return runOwn(ctx, "perf", f.job)
 }
 
 // tell prints the results.
