@@ -7,7 +7,7 @@ type Edge struct {
 	From, To int
 	For      string // what, in words
 	Seconds  float64
-	Stuck    bool // for good
+	Stuck    bool `json:",omitempty"` // for good
 }
 
 // Edges returns which rank waits for which. A wait that any rank can end is no edge.
@@ -34,12 +34,12 @@ func (g *Graph) Stuck(rank int) bool { return slices.Contains(g.stuck, rank) }
 // A ObjectState is how the ranks of a job stand to something that coordinates.
 type ObjectState struct {
 	What, Name string
-	Phase      uint64 // of a barrier: the newest at which a rank has arrived
-	Arrived    int    // ranks that have arrived at it
-	Members    int
-	Missing    []int // ranks that have not
-	Holders    []int
-	Queue      []int // ranks that have asked for it, as its home knows
+	Phase      uint64 `json:",omitempty"` // of a barrier: the newest at which a rank has arrived
+	Arrived    int    `json:",omitempty"` // ranks that have arrived at it
+	Members    int    `json:",omitempty"`
+	Missing    []int  `json:",omitempty"` // ranks that have not
+	Holders    []int  `json:",omitempty"`
+	Queue      []int  `json:",omitempty"` // ranks that have asked for it, as its home knows
 }
 
 // ObjectStates returns what the ranks coordinate by, barriers first, in the order of names.

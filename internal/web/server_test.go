@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"weft/internal/counters"
 )
 
 // get returns the status and the body of an answer.
@@ -73,7 +75,7 @@ func TestAddress(t *testing.T) {
 // TestDetail: what a pair's histogram and its sender's waits are is served apart from the state, and only for numbers.
 func TestDetail(t *testing.T) {
 	state := State{
-		Ranks: []Rank{{Waited: []Waited{{Operation: "receive", Count: 3, Slept: 1}}}, {}},
+		Ranks: []Rank{{Waited: []counters.WaitCounts{{Operation: "receive", Wait: counters.Wait{Count: 3, Slept: 1}}}}, {}},
 		Pairs: []Pair{{From: 0, To: 1, Times: Classes([]float64{3, 1, 900, 2})}},
 	}
 	s, err := Listen(":0", func() State { return state })
@@ -85,8 +87,8 @@ func TestDetail(t *testing.T) {
 		t.Errorf("the state has the details: %s", body)
 	}
 	for query, want := range map[string]string{
-		"from=0&to=1": `{"Times":[{"Below":2,"Count":1},{"Below":4,"Count":2},{"Below":1024,"Count":1}],` +
-			`"Waited":[{"Operation":"receive","Count":3,"Slept":1,"Polled":0,"Asleep":0}]}`,
+		"from=0&to=1": `{"Times":[{"below_ns":2,"count":1},{"below_ns":4,"count":2},{"below_ns":1024,"count":1}],` +
+			`"Waited":[{"operation":"receive","count":3,"slept":1,"polled_ns":0,"asleep_ns":0}]}`,
 		"from=1&to=0":  `{"Times":null,"Waited":null}`,
 		"from=-1&to=7": `{"Times":null,"Waited":null}`,
 		"from=9&to=1":  `{"Times":null,"Waited":null}`,

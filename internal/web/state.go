@@ -1,8 +1,11 @@
 package web
 
 import (
-	"math"
 	"slices"
+	"time"
+
+	"weft/internal/counters"
+	"weft/internal/waitgraph"
 )
 
 // A State is a job as the page shows it.
@@ -14,9 +17,9 @@ type State struct {
 	Missing string  `json:",omitempty"` // what is unknown, in words
 	Ranks   []Rank
 	Pairs   []Pair // that have exchanged something
-	Waits   []Wait
+	Waits   []waitgraph.Edge
 	Stuck   []string // deadlocks, in words
-	Things  []Thing
+	Things  []waitgraph.ObjectState
 	TimesOf string // what Pair.Times are, in words
 }
 
@@ -30,44 +33,29 @@ type Rank struct {
 
 	InWaits uint64 `json:",omitempty"` // ns in waits that have ended, of all goroutines
 
-	Waited []Waited `json:"-"` // by operation; served by Detail only
-}
-
-// Waited is what waits for one kind of operation have cost a rank.
-type Waited struct {
-	Operation string
-	Count     uint64
-	Slept     uint64 // of these, how many slept
-	Polled    uint64 // ns
-	Asleep    uint64 // ns
-}
-
-// A Class of a histogram counts the times that are not in an earlier one.
-type Class struct {
-	Below float64 // ns; 0: all that are left
-	Count uint64
+	Waited []counters.WaitCounts `json:"-"` // by operation; served by Detail only
 }
 
 // Classes returns the histogram of times in nanoseconds, with a class for each doubling, without empty classes.
-func Classes(times []float64) (list []Class) {
+func Classes(times []float64) (list []counters.Class) {
 	for _, t := range slices.Sorted(slices.Values(times)) {
-		if n := len(list); n > 0 && t < list[n-1].Below {
+		if n := len(list); n > 0 && t < float64(list[n-1].Below) {
 			list[n-1].Count++
 			continue
 		}
 		below := 1.0
-		for below <= t && below < math.MaxInt64 {
+		for below <= t && below < 1<<62 {
 			below *= 2
 		}
-		list = append(list, Class{Below: below, Count: 1})
+		list = append(list, counters.Class{Below: time.Duration(below), Count: 1})
 	}
 	return list
 }
 
 // A Detail is what the page shows only of the chosen pair: the State would be too long with it.
 type Detail struct {
-	Times  []Class  // of messages between the pair, or of its round trips
-	Waited []Waited // of the rank that sends
+	Times  []counters.Class      // of messages between the pair, or of its round trips
+	Waited []counters.WaitCounts // of the rank that sends
 }
 
 // detail returns the Detail of a pair. A rank that does not exist has none.
@@ -94,24 +82,5 @@ type Pair struct {
 	Transport string  `json:",omitempty"`
 	Why       string  `json:",omitempty"` // why this transport was chosen
 
-	Times []Class `json:"-"` // served by Detail only
-}
-
-// A Wait is an edge of the wait-for graph.
-type Wait struct {
-	From, To int
-	For      string
-	Seconds  float64
-	Stuck    bool `json:",omitempty"`
-}
-
-// A Thing is a lock, a barrier or the like, with the ranks that hold it up.
-type Thing struct {
-	What, Name string
-	Phase      uint64 `json:",omitempty"` // of a barrier: the phase that ranks wait for
-	Arrived    int    `json:",omitempty"`
-	Members    int    `json:",omitempty"`
-	Last       []int  `json:",omitempty"` // ranks that have not arrived at it
-	Holders    []int  `json:",omitempty"`
-	Queue      []int  `json:",omitempty"`
+	Times []counters.Class `json:"-"` // served by Detail only
 }

@@ -83,17 +83,5 @@ func addCounts(p *web.Pair, c *counters.PeerCounts) {
 	p.Packets = c.Sent.Packets
 	p.Resent = c.Sent.Resent
 	p.Latency = float64(c.RTT) / 2
-	for _, class := range c.RoundTrips {
-		p.Times = append(p.Times, web.Class{Below: float64(class.Below), Count: class.Count})
-	}
-}
-
-// waited returns what the waits of a rank have cost, by operation.
-func waited(s *counters.Snapshot) (list []web.Waited) {
-	for _, w := range s.Waits {
-		list = append(list, web.Waited{
-			Operation: w.Operation, Count: w.Count, Slept: w.Slept, Polled: w.Polled, Asleep: w.Asleep,
-		})
-	}
-	return list
+	p.Times = c.RoundTrips
 }

@@ -29,7 +29,8 @@ func (p *page) state() web.State {
 	s := web.State{
 		Name:  counters.Printable(filepath.Base(status.Program)),
 		Title: strings.Join(append([]string{counters.Printable(status.Program)}, status.Args...), " "),
-		Live:  true, Seconds: now.Sub(status.Started).Seconds(), Stuck: g.Deadlocks, TimesOf: "round trips",
+		Live:  true, Seconds: now.Sub(status.Started).Seconds(), Stuck: g.Deadlocks, Things: g.ObjectStates(),
+		TimesOf: "round trips",
 	}
 	for i := range g.Ranks {
 		k := &g.Ranks[i]
@@ -38,7 +39,7 @@ func (p *page) state() web.State {
 			rank.Doing = counters.Printable(silence(page, now))
 		}
 		if k.Counts != nil {
-			rank.Waited = waited(k.Counts)
+			rank.Waited = k.Counts.Waits
 			for _, w := range rank.Waited {
 				rank.InWaits += w.Polled + w.Asleep
 			}
@@ -46,16 +47,8 @@ func (p *page) state() web.State {
 		s.Ranks = append(s.Ranks, rank)
 		s.Pairs = append(s.Pairs, pairsOf(k, len(g.Ranks))...)
 	}
-	edges := g.Edges()
-	for _, e := range edges[:min(len(edges), mostEdges)] {
-		s.Waits = append(s.Waits, web.Wait(e))
-	}
-	for _, t := range g.ObjectStates() {
-		s.Things = append(s.Things, web.Thing{
-			What: t.What, Name: t.Name, Phase: t.Phase, Arrived: t.Arrived, Members: t.Members, Last: t.Missing,
-			Holders: t.Holders, Queue: t.Queue,
-		})
-	}
+	s.Waits = g.Edges()
+	s.Waits = s.Waits[:min(len(s.Waits), mostEdges)]
 	return s
 }
 

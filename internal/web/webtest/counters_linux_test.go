@@ -17,7 +17,7 @@ func TestHistograms(t *testing.T) {
 	b.shows("#times", "%")
 	b.shows("#waited", "receive")
 	b.shows("#waited", "barrier")
-	if sum := value[int](b, `past[at].detail.Times.reduce((a, c) => a + c.Count, 0)`); sum == 0 {
+	if sum := value[int](b, `past[at].detail.Times.reduce((a, c) => a + c.count, 0)`); sum == 0 {
 		t.Error("no round trips are counted")
 	}
 	const drawn = `[...document.querySelectorAll("#times td.bar div")].filter(e => e.offsetWidth > 0).length`
