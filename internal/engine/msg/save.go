@@ -61,7 +61,7 @@ var order = binary.LittleEndian
 
 // saveDepartures appends the ranks that have gone, as far as the program knows: it has received the news.
 func (p *Port) saveDepartures(b []byte) []byte {
-	heard := sortedKeys(p.layer.gone)
+	heard := slices.DeleteFunc(sortedKeys(p.layer.gone), func(rank int) bool { return !p.layer.Silent(rank, p.channel) })
 	for m := p.arrived.First(); m != nil; m = m.link.Next() {
 		if m.kind == death {
 			heard = slices.DeleteFunc(heard, func(rank int) bool { return rank == m.from })
@@ -115,7 +115,7 @@ func (p *Port) Restore(b []byte) (Held, error) {
 		p.restoreArrived(m)
 	}
 	for _, rank := range sortedKeys(p.layer.gone) {
-		if !slices.Contains(s.heard, rank) {
+		if !slices.Contains(s.heard, rank) && p.layer.Silent(rank, p.channel) {
 			p.deathNotice(rank, p.layer.gone[rank])
 		}
 	}

@@ -81,6 +81,31 @@ func TestStateComesBack(t *testing.T) {
 	}
 }
 
+// TestSavedBeforeTheLastMessage: a receive from anyone learns that the last other rank has gone though the state is
+// from a time when the rank's program had returned, and messages of it still came.
+func TestSavedBeforeTheLastMessage(t *testing.T) {
+	r := newRig(t, 2)
+	p := r.frozen(Config{})
+	why := &failure.PeerError{Rank: 1, Cause: errors.New("it has returned"), Clean: true}
+	r.layer.Ending(1, why, Coming{Channels: []uint16{1}})
+	state, _, err := p.Save(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.layer.Ending(1, why, Coming{})
+	if _, err := p.Restore(state); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	op := &Op{Kind: Recv, Peer: Any}
+	p.Start(op)
+	if op.Err != why {
+		t.Errorf("%v: %v", op.State, op.Err)
+	}
+}
+
 // TestRestoreRefuses: a state that cannot be right changes nothing, and the error says what is wrong with it.
 func TestRestoreRefuses(t *testing.T) {
 	state := busy(t)
