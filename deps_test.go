@@ -91,7 +91,7 @@ am                      . failure internal/endpoint
 fm                      . internal/endpoint extend
 vmmc                    . extend failure
 
-stream                  . extend internal/control internal/handshake internal/ring internal/sys
+stream                  . extend internal/control internal/handshake internal/mem internal/ring internal/sys
 
 internal/process        internal/bootstrap internal/counters/directory internal/sys
 internal/agent          internal/process internal/sys

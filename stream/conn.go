@@ -44,6 +44,7 @@ type Conn struct {
 
 	mu        sync.Mutex // guards the waiters, changes of in and out, and mem while rd or wr is not held
 	listening *waiter    // the waiter that reads the bell, for both
+	slot      slot       // in which mem lies
 	mem       []byte     // nil before there is any, and after it has been given back
 	bell      *os.File   // a socket that carries one byte for each time that the peer wakes this side; nil before mem
 	raw       syscall.RawConn
@@ -367,9 +368,8 @@ func (c *Conn) unmap() {
 	defer c.mu.Unlock()
 	c.tally.forget()
 	if c.mem != nil {
-		sys.Unmap(c.mem)
 		c.mem = nil
-		mapped.Add(-1)
+		c.slot.leave()
 	}
 	c.ledger.leave(&c.tally)
 }

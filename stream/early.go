@@ -18,6 +18,7 @@ type early struct {
 	work     atomic.Int64       // what the socket has carried since the moment since; see enough
 	since    atomic.Int64       // nanoseconds after epoch
 	within   time.Duration      // quick, or another time in tests
+	image    uint64             // the number of the dialler's program, at a listener
 	arriving *ring.ByteConsumer // in, once there is memory; mu is held
 	got      sys.Receiver       // what the last receive has received; rd is held
 	into     []byte             // where to; rd is held

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"weft/internal/handshake"
@@ -16,14 +18,24 @@ import (
 )
 
 // A dialler says what it is by the name of its own socket, which a listener learns when it accepts the connection, and
-// which means nothing to a program without weft: callerName, callerPlain or callerTells, and 16 random digits. So there
-// is no handshake. Metadata goes before the stream (PROTOCOL §11).
+// which means nothing to a program without weft: callerName, callerPlain or callerTells, the number of its program, and
+// 16 random digits. So there is no handshake. Metadata goes before the stream (PROTOCOL §11).
 const (
-	callerName  = "@weft-stream-2-" // its digit is the version of the protocol
+	callerName  = "@weft-stream-3-" // its digit is the version of the protocol
 	callerPlain = '-'
 	callerTells = 'm' // it has metadata
-	callerBytes = len(callerName) + 1 + 16
+	callerBytes = len(callerName) + 1 + 16 + 16
 )
+
+// image is a random number that a program has from its start to its end, in 16 digits. A listener never lets
+// connections of two programs share memory (debtor).
+var image = sync.OnceValue(randomDigits)
+
+func randomDigits() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
 
 // newCaller returns a name for a dialler.
 func newCaller(tells bool) string {
@@ -31,17 +43,18 @@ func newCaller(tells bool) string {
 	if tells {
 		kind = callerTells
 	}
-	var digits [8]byte
-	rand.Read(digits[:])
-	return callerName + string(kind) + hex.EncodeToString(digits[:])
+	return callerName + string(kind) + image() + randomDigits()
 }
 
-// parseCaller reads the name of a dialler, and reports whether it speaks this protocol, and has metadata.
-func parseCaller(name string) (speaks, tells bool) {
+// parseCaller reads the name of a dialler, and reports whether it speaks this protocol, and has metadata, and which
+// program it is.
+func parseCaller(name string) (speaks, tells bool, program uint64) {
 	if len(name) != callerBytes || !strings.HasPrefix(name, callerName) {
-		return false, false
+		return false, false, 0
 	}
-	return true, name[len(callerName)] == callerTells
+	rest := name[len(callerName):]
+	program, err := strconv.ParseUint(rest[1:17], 16, 64)
+	return err == nil, rest[0] == callerTells, program
 }
 
 // errStrange is what a dialler reads if the listener refuses it.

@@ -88,7 +88,8 @@ func TestHostilePeer(t *testing.T) {
 }
 
 // A listener that offers memory that could be cut off while it is mapped, or that is not as long as it should be, or
-// that sends what is no offer, harms nobody: the connection stays on its socket, or ends.
+// names a place that cannot be, or that sends what is no offer, harms nobody: the connection stays on its socket, or
+// ends.
 func TestHostileListener(t *testing.T) {
 	unsealed, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
@@ -114,13 +115,40 @@ func TestHostileListener(t *testing.T) {
 	}
 	defer l.Close()
 	file := int(unsealed.Fd())
+	one := layout{1, MinBuffer}
+	says := func(p place) int {
+		here, there, err := sys.Pair()
+		if err == nil {
+			err = sendPlace(here, p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			sys.CloseFD(here)
+			sys.CloseFD(there)
+		})
+		return there
+	}
+	empty, _, err := sys.Pair()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, mark := range map[string]struct {
 		mark byte
 		fds  []int
 		want error // nil: the stream goes on
 	}{
-		"unsealed":                     {offer, []int{file, file}, nil},
-		"short":                        {offer, []int{short, file}, ErrCorrupt},
+		"unsealed":                     {offer, []int{file, says(place{one, 0, 1})}, nil},
+		"short":                        {offer, []int{short, says(place{one, 0, 1})}, ErrCorrupt},
+		"fewer slots":                  {offer, []int{right, says(place{layout{2, MinBuffer}, 1, 1})}, ErrCorrupt},
+		"beyond the slots":             {offer, []int{right, says(place{one, 1, 1})}, ErrCorrupt},
+		"no slots":                     {offer, []int{right, says(place{layout{0, MinBuffer}, 0, 1})}, ErrCorrupt},
+		"too many slots":               {offer, []int{right, says(place{layout{1 << 31, MinBuffer}, 7, 1})}, ErrCorrupt},
+		"a buffer that cannot be":      {offer, []int{right, says(place{layout{1, MinBuffer + 1}, 0, 1})}, ErrCorrupt},
+		"a turn that cannot be":        {offer, []int{right, says(place{one, 0, 0})}, ErrCorrupt},
+		"a slot that is not lent":      {offer, []int{right, says(place{one, 0, 1})}, nil},
+		"a bell without a place":       {offer, []int{right, empty}, nil},
 		"one descriptor":               {offer, []int{right}, nil},
 		"three descriptors":            {offer, []int{right, right, right}, nil},
 		"a bell that is no socket":     {offer, []int{right, file}, nil},

@@ -82,7 +82,7 @@ func (l *Listener) admit(sock *net.UnixConn) (_ *Conn, peer Peer, err error) {
 	if at, ok := sock.RemoteAddr().(*net.UnixAddr); ok {
 		name = at.Name
 	}
-	speaks, tells := parseCaller(name)
+	speaks, tells, program := parseCaller(name)
 	if err := l.cfg.allow(peer); err != nil {
 		err = fmt.Errorf("%w: %w", ErrRefused, err)
 		l.ledger.note(err) // before the dialler knows
@@ -94,6 +94,7 @@ func (l *Listener) admit(sock *net.UnixConn) (_ *Conn, peer Peer, err error) {
 	}
 	c := newConn(sock, accepting, &l.cfg, Addr{Path: l.path}, Addr{l.path, peer})
 	c.buffer = l.buffer
+	c.early.image = program
 	if !speaks {
 		c.early.stage.Store(settled)
 	}

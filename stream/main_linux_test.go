@@ -21,13 +21,14 @@ import (
 
 // children are what this test's executable does as a process of its own.
 var children = map[string]func(address string, args []string) error{
-	"write": childWrites,
-	"full":  childWithoutDescriptors,
-	"user":  childOfAnotherUser,
-	"many":  childOfManyConnections,
-	"poor":  childThatDialsTooOften,
-	"bare":  childWithoutMemory,
-	"tls":   childOverTLS,
+	"write":  childWrites,
+	"full":   childWithoutDescriptors,
+	"user":   childOfAnotherUser,
+	"many":   childOfManyConnections,
+	"arenas": childOfArenas,
+	"poor":   childThatDialsTooOften,
+	"bare":   childWithoutMemory,
+	"tls":    childOverTLS,
 
 	"generation": childGeneration,
 	"activated":  childActivated,

@@ -49,11 +49,11 @@ const (
 // epoch is the moment from which early.since counts.
 var epoch = time.Now()
 
-// mapped counts the memories that this process has mapped for connections. It maps at most half as many as the kernel
-// lets it have mappings, so that the rest of the process never runs out of them.
+// mapped counts the arenas that this process has mapped. It maps at most half as many as the kernel lets it have
+// mappings, so that the rest of the process never runs out of them.
 var mapped atomic.Int64
 
-// reserve counts one more memory, and reports whether the process may have it.
+// reserve counts one more arena, and reports whether the process may have it.
 func reserve() bool {
 	if mapped.Add(1) <= int64(sys.MostMappings()/2) {
 		return true
@@ -94,7 +94,7 @@ func (c *Conn) workedOut(n int) {
 	}
 }
 
-// The memory of a connection is a page of control words, and behind it two rings of equal size:
+// The memory of a connection, a slot of an arena, is a page of control words, and behind it two rings of equal size:
 // first the ring in which the dialler writes, then the listener's.
 const (
 	wordsBytes = 4096
@@ -116,32 +116,31 @@ func ringOf(mem []byte, writer role) (control, data []byte) {
 
 // offer offers memory to the dialler, once. wr is held.
 func (c *Conn) offer() {
-	if c.early.stage.Load() != alone || c.writer.shut.Load() || !reserve() {
+	if c.early.stage.Load() != alone || c.writer.shut.Load() {
 		return
 	}
 	c.early.stage.Store(offered)
-	fd, mem, err := sys.NewMemory("weft stream", memoryBytes(c.buffer), false)
+	s, turn, err := lent.lend(c.debtor())
 	if err != nil {
-		mapped.Add(-1)
 		c.postpone()
 		return
 	}
-	defer sys.CloseFD(fd)
 	here, there, err := sys.Pair()
 	if err != nil {
-		sys.Unmap(mem)
-		mapped.Add(-1)
+		s.leave()
 		c.postpone()
 		return
 	}
 	defer sys.CloseFD(there)
-	if !c.hold(mem, here) { // before the peer can answer
+	if !c.hold(s, here) { // before the peer can answer
 		return
 	}
-	if sys.SendMark(c.first, offer, fd, there) != nil {
+	if sendPlace(here, place{s.arena.layout, s.n, turn}) != nil || sys.SendMark(c.first, offer, s.arena.fd, there) != nil {
 		c.drop()
 		c.postpone()
+		return
 	}
+	lent.passed(s.arena)
 }
 
 // postpone makes the connection move later, if it ever does.
@@ -150,9 +149,9 @@ func (c *Conn) postpone() {
 	c.early.stage.Store(alone)
 }
 
-// hold makes the memory and the bell those of the connection, which owns them then. If it has been closed it gives them
+// hold makes a slot and the bell those of the connection, which owns them then. If it has been closed it gives them
 // back and returns false.
-func (c *Conn) hold(mem []byte, fd int) bool {
+func (c *Conn) hold(s slot, fd int) bool {
 	_ = syscall.SetNonblock(fd, true)
 	bell := os.NewFile(uintptr(fd), "bell")
 	peer, _, _ := sys.Credentials(c.first)
@@ -160,8 +159,7 @@ func (c *Conn) hold(mem []byte, fd int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil || c.closed.Load() {
-		sys.Unmap(mem)
-		mapped.Add(-1)
+		s.leave()
 		bell.Close()
 		return false
 	}
@@ -171,12 +169,13 @@ func (c *Conn) hold(mem []byte, fd int) bool {
 	if c.processors < 2 && sys.CPUsWith(peer) < 2 {
 		c.spin = 0 // the peer needs the processor
 	}
-	c.mem = mem
+	c.slot = s
+	c.mem = s.mem()
 	c.bell = bell
 	c.raw = raw
 	c.poke = c.pokePeer
 	c.hark = c.hearPokes
-	c.early.arriving = ring.NewByteConsumer(ringOf(mem, 1-c.role))
+	c.early.arriving = ring.NewByteConsumer(ringOf(c.mem, 1-c.role))
 	if c.reader.shut.Load() {
 		c.early.arriving.Refuse()
 	}
@@ -187,9 +186,8 @@ func (c *Conn) hold(mem []byte, fd int) bool {
 func (c *Conn) drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sys.Unmap(c.mem)
-	mapped.Add(-1)
 	c.mem = nil
+	c.slot.leave()
 	c.early.arriving = nil
 	c.bell.Close()
 	c.bell = nil
@@ -214,25 +212,26 @@ func (c *Conn) heed(mark byte, fds []int) error {
 // adopt takes the memory that the listener offers, if this process can have it. It leaves those descriptors in fds that
 // are to be closed. rd is held.
 func (c *Conn) adopt(fds []int) error {
-	if fds[0] < 0 || fds[1] < 0 || c.early.stage.Load() != alone || !reserve() {
+	if fds[0] < 0 || fds[1] < 0 || c.early.stage.Load() != alone {
 		return nil
 	}
-	fd := fds[0]
-	fds[0] = -1
-	mem, err := sys.MapMemory(fd, false)
+	var s slot
+	p, err := receivePlace(fds[1])
+	if err == nil {
+		fd := fds[0]
+		fds[0] = -1
+		s, err = borrowed.take(fd, p)
+	}
+	if err == ErrCorrupt {
+		return err
+	}
 	if err != nil {
-		mapped.Add(-1)
 		c.early.stage.Store(settled)
 		return nil //nolint:nilerr // the connection stays on its socket
 	}
-	if checkBuffer((len(mem)-wordsBytes)/2) != nil || len(mem)%2 != 0 {
-		mapped.Add(-1)
-		sys.Unmap(mem)
-		return ErrCorrupt
-	}
-	fd = fds[1]
+	fd := fds[1]
 	fds[1] = -1
-	if !c.hold(mem, fd) {
+	if !c.hold(s, fd) {
 		return nil
 	}
 	c.early.stage.Store(agreed)

@@ -39,6 +39,9 @@ func ListenAnew(l *net.UnixListener, backlog int) error { return ErrUnsupported 
 // PeerPIDFD needs Linux.
 func PeerPIDFD(c syscall.RawConn) (fd int, err error) { return -1, ErrUnsupported }
 
+// PeerProcess needs Linux.
+func PeerProcess(c syscall.RawConn) uint64 { return 0 }
+
 // OpenPIDFD needs Linux.
 func OpenPIDFD(pid int) (fd int, err error) { return -1, ErrUnsupported }
 

@@ -72,6 +72,18 @@ func MapMemory(fd int, readOnly bool) ([]byte, error) {
 	return mmap(fd, int(st.Size), unix.PROT_READ|unix.PROT_WRITE)
 }
 
+// A MemoryID tells memory from all other memory that is mapped or open now.
+type MemoryID struct{ device, inode uint64 }
+
+// IdentifyMemory returns which memory a descriptor is.
+func IdentifyMemory(fd int) (MemoryID, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return MemoryID{}, os.NewSyscallError("fstat", err)
+	}
+	return MemoryID{st.Dev, st.Ino}, nil
+}
+
 // Unmap ends a mapping.
 func Unmap(mem []byte) error { return unix.Munmap(mem) }
 

@@ -22,6 +22,22 @@ func PeerPIDFD(c syscall.RawConn) (fd int, err error) {
 	return fd, os.NewSyscallError("SO_PEERPIDFD", inner)
 }
 
+// PeerProcess returns the kernel's number of the process at the other end of a Unix socket. No other process has it
+// before the system is started anew. It is 0 if the kernel has none (before 6.9), or if the process has ended.
+func PeerProcess(c syscall.RawConn) uint64 {
+	fd, err := PeerPIDFD(c)
+	if err != nil {
+		return 0
+	}
+	defer unix.Close(fd)
+	var fs unix.Statfs_t
+	var st unix.Stat_t
+	if unix.Fstatfs(fd, &fs) != nil || fs.Type != unix.PID_FS_MAGIC || unix.Fstat(fd, &st) != nil {
+		return 0
+	}
+	return st.Ino
+}
+
 // OpenPIDFD returns a pidfd of the process that has a number now.
 func OpenPIDFD(pid int) (fd int, err error) {
 	fd, err = unix.PidfdOpen(pid, 0)

@@ -12,6 +12,12 @@ func NewMemory(name string, n int, readOnly bool) (fd int, mem []byte, err error
 // MapMemory needs Linux.
 func MapMemory(fd int, readOnly bool) ([]byte, error) { return nil, ErrUnsupported }
 
+// A MemoryID tells memory from other memory.
+type MemoryID struct{}
+
+// IdentifyMemory needs Linux.
+func IdentifyMemory(fd int) (MemoryID, error) { return MemoryID{}, ErrUnsupported }
+
 // Unmap needs Linux.
 func Unmap(mem []byte) error { return ErrUnsupported }
 
