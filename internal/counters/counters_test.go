@@ -285,3 +285,36 @@ func FuzzParse(f *testing.F) {
 		s.Shorten(2)
 	})
 }
+
+// TestSumsTakeAll: each field of what is summed up counts.
+func TestSumsTakeAll(t *testing.T) {
+	fill := func(v any) (sum uint64) {
+		s := reflect.ValueOf(v).Elem()
+		for i := range s.NumField() {
+			s.Field(i).SetUint(1 << i)
+			sum += 1 << i
+		}
+		return sum
+	}
+	var d Dropped
+	if want := fill(&d); d.Sum() != want {
+		t.Errorf("%+v: %d, and not %d", d, d.Sum(), want)
+	}
+	var f Flow
+	fill(&f)
+	twice := f
+	twice.Add(&f)
+	var w Wait
+	fill(&w)
+	both := w
+	both.add(w)
+	for _, sum := range [][2]reflect.Value{
+		{reflect.ValueOf(f), reflect.ValueOf(twice)}, {reflect.ValueOf(w), reflect.ValueOf(both)},
+	} {
+		for i := range sum[0].NumField() {
+			if sum[1].Field(i).Uint() != 2*sum[0].Field(i).Uint() {
+				t.Errorf("%+v and the same: %+v", sum[0], sum[1])
+			}
+		}
+	}
+}

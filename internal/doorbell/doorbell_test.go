@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"weft/internal/explore"
@@ -89,7 +90,8 @@ func TestSleepEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bell.Set(transport.Asleep)
 			bell.Sleep(transport.Asleep, time.Millisecond) // nobody rings
-			bell.Sleep(transport.Idle, -1)                 // the state is another
+			bell.Sleep(transport.Asleep, 0)
+			bell.Sleep(transport.Idle, -1) // the state is another
 			if s := bell.State(); s != transport.Asleep {
 				t.Errorf("the state became %v", s)
 			}
@@ -104,4 +106,24 @@ func TestSleepEnds(t *testing.T) {
 			<-woke
 		})
 	}
+}
+
+// TestChanSleepsUntilItRings: without a limit time ends no sleep.
+func TestChanSleepsUntilItRings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bell := NewChan()
+		bell.Set(transport.Asleep)
+		woke := false
+		go func() {
+			bell.Sleep(transport.Asleep, -1)
+			woke = true
+		}()
+		if synctest.Wait(); woke {
+			t.Error("nobody has rung")
+		}
+		bell.Ring()
+		if synctest.Wait(); !woke {
+			t.Error("it sleeps on")
+		}
+	})
 }
