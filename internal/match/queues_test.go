@@ -233,6 +233,28 @@ func TestReturn(t *testing.T) {
 	}
 }
 
+// TestReturnToEmpty: a message that is given back is the first also if it was the only one, and others follow it.
+func TestReturnToEmpty(t *testing.T) {
+	q := NewQueues[int, int](1)
+	if unused := q.Stats().Unexpected; !q.Idle() || unused.MeanLen() != 0 {
+		t.Error(q.Idle(), unused.MeanLen())
+	}
+	arrive(q, 0, 0, 1)
+	q.Take(0, 0, AnyTag)
+	if !q.Idle() {
+		t.Error("a message is left")
+	}
+	if q.Return(0, 0, 1); q.Idle() {
+		t.Error("the message is not there")
+	}
+	arrive(q, 0, 0, 2)
+	for want := 1; want <= 2; want++ {
+		if m, _, ok := q.Take(Any, 0, AnyTag); !ok || m != want {
+			t.Error(m, ok, want)
+		}
+	}
+}
+
 func TestQueuesDoNotAllocate(t *testing.T) {
 	q := NewQueues[[4]uint64, *int](64)
 	r := new(int)
