@@ -164,11 +164,8 @@ func (c *Conn) hold(s slot, fd int) bool {
 		return false
 	}
 	threads := runtime.GOMAXPROCS(0)
-	c.processors = min(processors(), threads)
+	c.processors = pollers(processors(), sys.CPUsWith(peer), threads)
 	c.naps = threads - 1 // a goroutine that naps holds one
-	if c.processors < 2 && sys.CPUsWith(peer) < 2 {
-		c.spin = 0 // the peer needs the processor
-	}
 	c.slot = s
 	c.mem = s.mem()
 	c.bell = bell
@@ -193,8 +190,18 @@ func (c *Conn) drop() {
 	c.bell = nil
 }
 
-// processors returns how many processors the goroutines of this process may use.
-var processors = sync.OnceValue(func() int { return int(sys.CPUs()) })
+// processors returns how many processors this process may use.
+var processors = sync.OnceValue(sys.CPUs)
+
+// pollers returns how many goroutines of a process with so many threads may poll, on processors of its own and of both
+// sides. None does on a part of a processor: what it polls away of its share, it does not run. Nor does one where both
+// sides have one processor, which the peer needs.
+func pollers(own, both float64, threads int) int {
+	if own < 2 && both < 2 {
+		return 0
+	}
+	return min(int(own), threads)
+}
 
 // heed does what a mark says, and returns why the stream ends, if it does. rd is held.
 func (c *Conn) heed(mark byte, fds []int) error {

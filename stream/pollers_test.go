@@ -1,0 +1,30 @@
+package stream
+
+import "testing"
+
+// TestPollers: a connection polls only where neither side takes a processor from the other.
+func TestPollers(t *testing.T) {
+	for _, c := range []struct {
+		own, both float64
+		threads   int
+		want      int
+	}{
+		{0.5, 0.5, 2, 0}, // half a processor of a cgroup
+		{0.5, 4, 2, 0},   // and a peer with more
+		{1, 1, 2, 0},
+		{1.5, 1.5, 2, 0},
+		{1, 2, 1, 1}, // a processor each
+		{2, 2, 2, 2},
+		{2, 2, 1, 1},
+		{2.5, 2.5, 8, 2},
+		{64, 64, 64, 64},
+	} {
+		if got := pollers(c.own, c.both, c.threads); got != c.want {
+			t.Errorf("%+v: %d may poll", c, got)
+		}
+	}
+	w := &waiter{c: &Conn{}, budget: defaultSpin} // whose process has no processor to spare
+	if w.poll(epoch) || polling.Load() != 0 {
+		t.Error("it polls")
+	}
+}
