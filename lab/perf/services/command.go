@@ -22,6 +22,7 @@ func Command(fs *flag.FlagSet) func(ctx context.Context, w io.Writer, progress f
 	requests := fs.Int("requests", 20000, "requests of each measurement; a twentieth of them where an answer has 1 MiB")
 	rounds := fs.Int("rounds", 5, "rounds")
 	asJSON := fs.Bool("json", false, "print one JSON object a line")
+	page := fs.String("write", "", "put the medians over streams and Unix sockets into a page, docs/STREAMS.md")
 	return func(ctx context.Context, w io.Writer, progress func(int, string)) error {
 		here, _, err := places()
 		if err != nil {
@@ -56,6 +57,9 @@ func Command(fs *flag.FlagSet) func(ctx context.Context, w io.Writer, progress f
 			if r.Error != "" {
 				return fmt.Errorf("perf services: %s over %s: %s", r.Protocol, r.System, r.Error)
 			}
+		}
+		if *page != "" {
+			return write(*page, results)
 		}
 		return nil
 	}
