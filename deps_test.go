@@ -96,9 +96,9 @@ stream                  . extend internal/control internal/handshake internal/me
 internal/process        internal/bootstrap internal/counters/directory internal/sys
 internal/agent          internal/process internal/sys
 internal/launch         failure internal/agent internal/bootstrap internal/control internal/counters internal/hostlist internal/process internal/sys internal/timeline internal/waitgraph internal/timeline/traceevent
-internal/launch/page    internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph internal/web            internal/counters internal/waitgraph
+internal/launch/page    internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph internal/web
 internal/top            internal/control internal/counters internal/counters/directory internal/launch internal/sys internal/waitgraph stream
-internal/doctor         . internal/sys
+internal/doctor         . internal/agent internal/sys
 cmd/weft                . etcd internal/agent internal/amt internal/bootstrap internal/bootstrap/environment internal/doctor internal/hostlist internal/join internal/launch internal/launch/page internal/manifest internal/process internal/sys internal/top internal/waitgraph internal/web stream internal/cli internal/timeline/traceevent internal/sim/job internal/fault
 
 fabric/internal/ofi

@@ -11,6 +11,13 @@ import (
 	"weft/internal/mem"
 )
 
+// hash returns a number for what members compare: the name of a host, or ranks.
+func hash(b []byte) uint64 {
+	h := fnv.New64a()
+	h.Write(b)
+	return h.Sum64()
+}
+
 // make makes a communicator known, and delivers what has come for it.
 func (w *world) make(id uint64, g Group) *Comm {
 	w.mu.Lock()
@@ -65,9 +72,7 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 // SplitShared makes a communicator of the members that are on the host of this one (MPI_Comm_split_type with
 // MPI_COMM_TYPE_SHARED). All members call it.
 func (c *Comm) SplitShared(ctx context.Context) (*Comm, error) {
-	h := fnv.New64a()
-	h.Write([]byte(c.w.p.Host()))
-	return c.split(ctx, applicant{color: h.Sum64()})
+	return c.split(ctx, applicant{color: hash([]byte(c.w.p.Host()))})
 }
 
 func (c *Comm) split(ctx context.Context, a applicant) (d *Comm, err error) {
@@ -105,9 +110,7 @@ func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error)
 	}
 	ranks := g.Ranks()
 	slices.Sort(ranks)
-	h := fnv.New64a()
-	h.Write(mem.Bytes(append(slices.Clone(ranks), tag, int(c.id))))
-	id := newID(meeting, 0) | h.Sum64()>>1
+	id := newID(meeting, 0) | hash(mem.Bytes(append(slices.Clone(ranks), tag, int(c.id))))>>1
 	w := c.w
 	w.mu.Lock()
 	m := w.comms[id]
@@ -127,14 +130,12 @@ func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
 	if g.n == 0 || g.Difference(c.group).n > 0 {
 		return nil, fmt.Errorf("mpi: a group of %d members, not all of which are in %v: %w", g.n, c, weft.ErrNotMember)
 	}
-	h := fnv.New64a()
-	h.Write(mem.Bytes(g.Ranks()))
 	number, err := c.w.number()
 	if err != nil {
 		return nil, err
 	}
 	all := make([]applicant, c.Size())
-	mine := applicant{color: h.Sum64(), number: number}
+	mine := applicant{color: hash(mem.Bytes(g.Ranks())), number: number}
 	birth, err := c.gatherApplicants(ctx, mine, all)
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func OpenFile(ctx context.Context, c *Comm, name string, flags int, perm os.File
 // findHosts finds the first member of each host.
 func (f *File) findHosts(ctx context.Context, c *Comm) error {
 	hosts := make([]uint64, c.group.n)
-	err := c.AllGather(ctx, Of([]uint64{hash(c.w.p.Host())}), Of(hosts))
+	err := c.AllGather(ctx, Of([]uint64{hash([]byte(c.w.p.Host()))}), Of(hosts))
 	for place, host := range hosts {
 		if slices.Index(hosts, host) == place {
 			f.writers = append(f.writers, place)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"reflect"
 	"slices"
 	"sync"
@@ -104,7 +103,7 @@ func (w *window) open(ctx context.Context, n int) (err error) {
 	w.to = make([]atomic.Pointer[target], members)
 	type part struct{ n, host uint64 }
 	all := make([]part, members)
-	all[w.c.me] = part{uint64(n), hash(p.Host())}
+	all[w.c.me] = part{uint64(n), hash([]byte(p.Host()))}
 	if err = w.c.AllGather(ctx, InPlace, Of(all)); err != nil {
 		_ = w.region.Close()
 	}
@@ -119,13 +118,6 @@ func (w *window) open(ctx context.Context, n int) (err error) {
 
 // latchesAt returns where in the memory of a member with n elements the latches are.
 func (w *window) latchesAt(n int) int { return (n*w.size + latchBytes - 1) / latchBytes * latchBytes }
-
-// hash returns a number for the name of a host.
-func hash(name string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(name))
-	return h.Sum64()
-}
 
 // name returns the name of the region, and of the locks but for the target.
 func (w *window) name() string { return fmt.Sprintf("mpi/window/%d", w.c.id) }

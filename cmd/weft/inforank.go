@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 
 	"weft"
@@ -70,23 +68,10 @@ func tellInfo(ctx context.Context, p *weft.Proc) error {
 		}
 	}
 	r.Connected = p.Stats().MemoryBytes
-	r.Process = resident()
+	r.Process = sys.ProcSize("/proc/self/status", "VmRSS")
 	r.CPUs = sys.Affinity()
 	if r.Barrier, err = p.Barrier("weft info", nil).Why(ctx); err != nil {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(r)
-}
-
-// resident returns how much resident memory this process has.
-func resident() uint64 {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	var n uint64
-	if _, line, ok := bytes.Cut(text, []byte("VmRSS:")); ok {
-		fmt.Sscan(string(line), &n)
-	}
-	return n << 10
 }

@@ -2,14 +2,11 @@ package doctor
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"io"
 	"net"
 	"os"
 	"strings"
 
+	"weft/internal/agent"
 	"weft/internal/sys"
 )
 
@@ -28,7 +25,7 @@ func Examine(name, version string) Host {
 	}
 	h.Kernel, h.Machine = sys.Kernel()
 	h.Processors = processors()
-	h.Memory = memory()
+	h.Memory = sys.ProcSize("/proc/meminfo", "MemTotal")
 	h.Raw = sys.MayOpenPackets()
 	limits := sys.ReadLimits()
 	h.Files = limits.Files
@@ -63,16 +60,8 @@ func programHash() string {
 	if err != nil {
 		return ""
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(hash.Sum(nil)[:6])
+	hash, _ := agent.HashFile(name) // "" if it cannot be read
+	return hash[:min(len(hash), 12)]
 }
 
 // processors returns the number of processors of this host that are online. This process may be allowed to use fewer.
@@ -87,19 +76,6 @@ func processors() (n int) {
 		}
 	}
 	return n
-}
-
-// memory returns the size of this host's memory in bytes.
-func memory() uint64 {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	var kib uint64
-	if _, rest, ok := bytes.Cut(text, []byte("MemTotal:")); ok {
-		fmt.Sscan(string(rest), &kib)
-	}
-	return kib << 10
 }
 
 // readLine returns the first line of a file, or "".

@@ -17,12 +17,6 @@ type QueueStats struct {
 	MaxLooked int    // the most entries that one search compared
 }
 
-// MeanLen returns how many entries the queue had on average when it was searched.
-func (q *QueueStats) MeanLen() float64 { return ratio(q.SumLen, q.Searches) }
-
-// MeanLooked returns how many entries a search compared on average.
-func (q *QueueStats) MeanLooked() float64 { return ratio(q.Looked, q.Searches) }
-
 // searched counts a search that compared so many entries.
 func (q *QueueStats) searched(looked int) {
 	q.Searches++
@@ -35,11 +29,4 @@ func (q *QueueStats) searched(looked int) {
 func (q *QueueStats) grown() {
 	q.Len++
 	q.MaxLen = max(q.MaxLen, q.Len)
-}
-
-func ratio(sum, n uint64) float64 {
-	if n == 0 {
-		return 0
-	}
-	return float64(sum) / float64(n)
 }

@@ -222,9 +222,10 @@ func (t *tally) result(p pattern, queue string, rounds int) Result {
 			s = t[i].Posted
 		}
 		slices.Sort(t[i].ns)
-		*c = Cost{s.MeanLooked(), s.MaxLooked, t[i].ns[len(t[i].ns)/2]}
+		searches := float64(max(s.Searches, 1))
+		*c = Cost{float64(s.Looked) / searches, s.MaxLooked, t[i].ns[len(t[i].ns)/2]}
 		r.Searches = s.Searches / uint64(rounds)
-		r.MeanLen = s.MeanLen()
+		r.MeanLen = float64(s.SumLen) / searches
 		r.MaxLen = s.MaxLen
 	}
 	if r.PerSender.Mean > 0 {
