@@ -105,10 +105,11 @@ func (cfg *Config) meet(sock *net.UnixConn, l *ledger, address string, metadata 
 	if err != nil {
 		return nil, err
 	}
-	if err := cfg.allow(peer); err != nil {
+	me := Peer{self, os.Geteuid()}
+	if err := cfg.allow(peer, me.UID); err != nil {
 		return nil, fmt.Errorf("this process does not allow the listener: %w: %w", err, ErrRefused)
 	}
-	c := newConn(sock, dialling, cfg, Addr{address, Peer{os.Getpid(), os.Geteuid()}}, Addr{address, peer})
+	c := newConn(sock, dialling, cfg, Addr{address, me}, Addr{address, peer})
 	c.ledger = l
 	if c.early.raw, err = sock.SyscallConn(); err != nil {
 		return nil, err
@@ -121,6 +122,9 @@ func (cfg *Config) meet(sock *net.UnixConn, l *ledger, address string, metadata 
 	}
 	return c, nil
 }
+
+// self is the number of this process.
+var self = os.Getpid()
 
 // credentials returns the process at the other end.
 func credentials(sock *net.UnixConn) (Peer, error) {

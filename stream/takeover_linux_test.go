@@ -213,7 +213,8 @@ func TestGenerations(t *testing.T) {
 }
 
 // askSome makes up to so many requests on a new connection, and returns how many each process has answered.
-func askSome(ctx context.Context, path string, asked *atomic.Uint64, most int, last *atomic.Uint64) (map[uint64]int, error) {
+func askSome(ctx context.Context, path string, asked *atomic.Uint64, most int, last *atomic.Uint64) (map[uint64]int,
+	error) {
 	answered := map[uint64]int{}
 	c, err := Dial(ctx, path)
 	if err != nil {
