@@ -12,11 +12,12 @@ const (
 	figuresEnd   = "<!-- services: end -->"
 )
 
-// figures returns a table of a page: the median of each kind of request over streams and over a Unix socket. The results
-// need both.
+// figures returns a table of a page: the median of each kind of request over streams and over a Unix socket. The
+// results need both.
 func figures(results []Result) (string, error) {
 	var b strings.Builder
-	b.WriteString("| request | connections | over a stream, µs | over a Unix socket, µs | ratio |\n|---|---|---|---|---|\n")
+	b.WriteString("| request | connections | over a stream, µs | over a Unix socket, µs | ratio |\n")
+	b.WriteString("|---|---|---|---|---|\n")
 	rows := 0
 	for _, stream := range results {
 		for _, unix := range results {

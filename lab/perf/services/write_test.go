@@ -30,7 +30,8 @@ func TestWrite(t *testing.T) {
 		t.Error("there is nothing to compare with")
 	}
 	has(text)
-	const head = "| request | connections | over a stream, µs | over a Unix socket, µs | ratio |\n|---|---|---|---|---|\n"
+	const head = "| request | connections | over a stream, µs | over a Unix socket, µs | ratio |\n" +
+		"|---|---|---|---|---|\n"
 	for range 2 {
 		if err := write(page, results); err != nil {
 			t.Fatal(err)
