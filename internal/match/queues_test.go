@@ -233,8 +233,8 @@ func TestReturn(t *testing.T) {
 // TestReturnToEmpty: a message that is given back is the first also if it was the only one, and others follow it.
 func TestReturnToEmpty(t *testing.T) {
 	q := NewQueues[int, int](1)
-	if unused := q.Stats().Unexpected; !q.Idle() || unused.MeanLen() != 0 {
-		t.Error(q.Idle(), unused.MeanLen())
+	if !q.Idle() {
+		t.Error("queues that are not used yet are not idle")
 	}
 	arrive(q, 0, 0, 1)
 	q.Take(0, 0, AnyTag)
