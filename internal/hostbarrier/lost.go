@@ -45,8 +45,11 @@ func (b *Barrier) broken(phase uint64, rank int, cause error) error {
 // leaders.
 func (b *Barrier) fail(err error) error {
 	var broken *failure.BrokenError
-	if !errors.As(err, &broken) {
+	switch {
+	case !errors.As(err, &broken):
 		return err
+	case b.Node.Closing():
+		return failure.ErrClosed // it is this rank that goes, and not the leader of which the error tells
 	}
 	mem.Store64(b.Memory, atBroken, uint64(broken.Rank)+1)
 	b.bell.Rouse()
