@@ -22,7 +22,7 @@ fuzz: ## each fuzz target for a moment: make fuzz PKG=./internal/engine/wire FUZ
 		done; \
 	done
 
-lint: ## the linter, in the version that .ci/run pins
+lint: ## go vet, staticcheck and others, as .ci/linter lists them
 	.ci/lint
 
 explore: ## looks for faults by chance: make explore BUDGET=60 (minutes)
