@@ -44,7 +44,7 @@ func TestStoppedRank(t *testing.T) {
 	b.press("3")
 	b.shows("#ranks", "stopped by a signal or a debugger; goroutines of it wait for barrier")
 	b.press("2")
-	value[bool](b, `cell = {from: 2, to: 0}; draw(); true`)
+	value[bool](b, `choose(2, 0); draw(); true`)
 	b.shows("#pair-messages", "20")
 	b.shows("#pair-path", "shm")
 	b.shows("#waited", "barrier")

@@ -224,7 +224,7 @@ func TestPageOfRecording(t *testing.T) {
 	if near == far {
 		t.Errorf("both pixels are %v", near)
 	}
-	value[bool](b, `cell = {from: 500, to: 501}; draw(); true`)
+	value[bool](b, `choose(500, 501); draw(); true`)
 	b.shows("#pair", "rank 500 to rank 501")
 	b.shows("#pair-hosts", "machine500, machine501")
 	b.shows("#pair-latency", "s")
