@@ -108,6 +108,14 @@ func CompareAndSwapUint32(p *uint32, old, value uint32) bool {
 	return atomic.CompareAndSwapUint32(p, old, value)
 }
 
+// AndUint32 clears the bits that are not in mask, and returns the old value.
+func AndUint32(p *uint32, mask uint32) uint32 {
+	if v, off := find(unsafe.Pointer(p)); v != nil {
+		return uint32(v.change(off, 4, func(old uint64) (uint64, bool) { return old & uint64(mask), true }))
+	}
+	return atomic.AndUint32(p, mask)
+}
+
 func word(p *uint64) *Uint64 { return (*Uint64)(unsafe.Pointer(p)) }
 
 // LoadUint64 is an atomic load.
