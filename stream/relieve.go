@@ -5,14 +5,15 @@ import (
 	"syscall"
 )
 
-// A ring grows only while it is empty, so that a ring in use may hold less than Config.Buffer. Two ends that both write
-// before they read, as clients that send many requests at once and their servers do, would then wait for each other
-// where the buffers of a socket have room. So a writer that finds its ring full takes what the peer has written into
-// memory of its own (spill), as much as a ring holds at most. That wakes a peer which waits for room. Of two writers
-// the last one to wait takes the other one's bytes: one of them goes on until both have taken a ring's worth, and then
-// reads.
+// A ring grows only while it is empty, so that a ring in use may hold less than Config.Buffer. Two ends that both
+// write before they read, as clients that send many requests at once and their servers do, would then wait for each
+// other where the buffers of a socket have room. So a writer that finds its ring full takes what the peer has written
+// into memory of its own (spill), as much as a ring holds at most. That wakes a peer which waits for room. Of two
+// writers the last one to wait takes the other one's bytes: one of them goes on until both have taken a ring's worth,
+// and then reads.
 
-// relieve takes what the peer has written, unless another goroutine reads. wr is held, and this side writes into memory.
+// relieve takes what the peer has written, unless another goroutine reads. wr is held, and this side writes into
+// memory.
 func (c *Conn) relieve() {
 	if !c.rd.TryLock() {
 		return
