@@ -79,7 +79,7 @@ func read(file string) (q question) {
 	return q
 }
 
-// register makes the facts of an analyzer, and of those that it needs, readable.
+// register makes the facts of an analyzer readable, and the facts of the analyzers that it needs.
 func register(a *analysis.Analyzer) {
 	for _, f := range a.FactTypes {
 		gob.Register(f)

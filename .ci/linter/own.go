@@ -28,7 +28,8 @@ var unacted = []string{
 }
 
 // ended matches calls that end or clean up something, or print: their errors change nothing.
-var ended = regexp.MustCompile(`(?i)^((os\.)?std(out|err)\..*|.*Close|.*Flush|os\.Remove(All)?|.*print(f|ln)?|os\.(Un)?Setenv)$`)
+var ended = regexp.MustCompile(
+	`(?i)^((os\.)?std(out|err)\..*|.*Close|.*Flush|os\.Remove(All)?|.*print(f|ln)?|os\.(Un)?Setenv)$`)
 
 var uncheckedErrors = &analysis.Analyzer{
 	Name: "errcheck",

@@ -55,17 +55,9 @@ func TestEndBeforePathIsKnown(t *testing.T) {
 // are: a peer that has heard of the return takes no acknowledgements any more, and would report messages as not
 // delivered.
 func TestReturnFollowsAcknowledgements(t *testing.T) {
-	c := &cluster{t: t, now: 1}
-	for rank := range 2 {
-		c.engines = append(c.engines, New(Config{
-			Rank: rank, Size: 2, Job: 1, Secret: make([]byte, 32), Incarnation: uint64(rank + 1),
-			Rand: func() uint64 { return 1 },
-		}))
-	}
+	c := newCluster(t, 2, 4096)
 	sender := c.engines[0]
 	receiver := c.engines[1]
-	sender.Connect(c.now, 1, Path{MTU: 4096})
-	receiver.Connect(c.now, 0, Path{MTU: 4096})
 	const channels = 40
 	for channel := range uint16(channels) {
 		from, err := sender.Msg.Open(channel, msg.Config{})
@@ -89,17 +81,9 @@ func TestReturnFollowsAcknowledgements(t *testing.T) {
 // channels; what was sent can still be received.
 func TestReturnIsNotHeldBackByMessages(t *testing.T) {
 	for _, channels := range []uint16{1, wire.MaxOpen, wire.MaxOpen + 1} {
-		c := &cluster{t: t, now: 1}
-		for rank := range 2 {
-			c.engines = append(c.engines, New(Config{
-				Rank: rank, Size: 2, Job: 1, Secret: make([]byte, 32), Incarnation: uint64(rank + 1),
-				Rand: func() uint64 { return 1 },
-			}))
-		}
+		c := newCluster(t, 2, 4096)
 		sender := c.engines[0]
 		receiver := c.engines[1]
-		sender.Connect(c.now, 1, Path{MTU: 4096})
-		receiver.Connect(c.now, 0, Path{MTU: 4096})
 		for channel := range channels {
 			if from, err := sender.Msg.Open(channel, msg.Config{}); err != nil || !from.Give(1, []byte("hello")) {
 				t.Fatal(err)
@@ -129,17 +113,9 @@ func TestReturnIsNotHeldBackByMessages(t *testing.T) {
 // A rank that waits for a message from anyone on one channel learns that the last other rank has returned, though that
 // rank's message on another channel may still come; and then, on that channel.
 func TestReturnEndsReceivesByChannel(t *testing.T) {
-	c := &cluster{t: t, now: 1}
-	for rank := range 2 {
-		c.engines = append(c.engines, New(Config{
-			Rank: rank, Size: 2, Job: 1, Secret: make([]byte, 32), Incarnation: uint64(rank + 1),
-			Rand: func() uint64 { return 1 },
-		}))
-	}
+	c := newCluster(t, 2, 4096)
 	sender := c.engines[0]
 	receiver := c.engines[1]
-	sender.Connect(c.now, 1, Path{MTU: 4096})
-	receiver.Connect(c.now, 0, Path{MTU: 4096})
 	receive := func(channel uint16) *msg.Op {
 		port, err := receiver.Msg.Open(channel, msg.Config{})
 		if err != nil {

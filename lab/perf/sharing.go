@@ -161,8 +161,8 @@ func (b *bench) awaitAll() error {
 	return b.answer()
 }
 
-// checkIn sends an empty message to rank 0, and waits for its answer. A rank that left without it might give up what the
-// network has not carried within a second.
+// checkIn sends an empty message to rank 0, and waits for its answer. A rank that left without it might give up what
+// the network has not carried within a second.
 func (b *bench) checkIn() error {
 	if err := b.q.Send(b.ctx, 0, nil); err != nil {
 		return err

@@ -36,8 +36,8 @@ func (l *Layer) Down(rank int, cause *failure.PeerError) {
 	}
 }
 
-// part counts a peer as one of those that have gone, once. It returns on which channels messages of the peer still
-// came, and false if nothing of it came.
+// part counts a peer among the peers that have gone, once. It returns the channels on which messages of the peer still
+// came until now, and false if there were none.
 func (l *Layer) part(rank int) (coming *Coming, ok bool) {
 	if l.gone[rank] != nil {
 		return l.ending[rank], l.ending[rank] != nil

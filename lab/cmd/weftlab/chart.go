@@ -70,7 +70,7 @@ func (c *chart) add(line string, x, y float64) {
 // save draws the chart as SVG.
 func (c *chart) save(file string) error { return saveCharts(file, []*chart{c}) }
 
-// saveCharts draws charts, two in a row, as one SVG. It leaves out those that have no points.
+// saveCharts draws charts, two in a row, as one SVG. It leaves out charts without points.
 func saveCharts(file string, charts []*chart) error {
 	charts = slices.DeleteFunc(charts, func(c *chart) bool { return len(c.lines) == 0 })
 	if len(charts) == 0 {
