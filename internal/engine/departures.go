@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"errors"
+	"slices"
 
 	"weft/failure"
 	"weft/internal/engine/link"
@@ -48,12 +49,18 @@ func (e *Engine) Return() (told []int) {
 	return told
 }
 
+// An untold peer has not been told yet that the program of this process has ended, or not all of it.
+type untold struct {
+	*peer
+	last wire.Done // how it was told last
+	open []uint16  // and on which channels something came then, in order
+}
+
 // tell makes sure that a peer learns that the program of this process has ended.
 func (e *Engine) tell(p *peer) {
 	if !p.told {
 		p.told = true
-		p.open = -1
-		e.returnUntold = append(e.returnUntold, p)
+		e.returnUntold = append(e.returnUntold, untold{peer: p})
 	}
 }
 
@@ -80,34 +87,51 @@ func (e *Engine) Awaited(dst []int) []int {
 func (e *Engine) Telling() bool { return len(e.returnUntold) > 0 }
 
 // tellDone sends DONE to the peers that have accepted everything: the program has ended. A peer that has refused
-// something is told so, too, with what still comes: each time that there is less. (PROTOCOL §5)
+// something is told so, too, with what still comes; and then each time that there is less. (PROTOCOL §5)
 func (e *Engine) tellDone() {
 	keep := e.returnUntold[:0]
-	for _, p := range e.returnUntold {
-		if p.gone != nil {
+	for _, u := range e.returnUntold {
+		if u.gone != nil {
 			continue
 		}
-		open, soon := e.Msg.Undrained(p.rank, e.channels[:0])
-		writes, soonWritten := e.RMA.Undrained(p.rank)
+		open, soon := e.Msg.Undrained(u.rank, e.channels[:0])
+		writes, soonWritten := e.RMA.Undrained(u.rank)
 		e.channels = open
 		if len(open) == 0 && !writes {
-			p.q.PushLast(wire.Done{}.Append(p.q.Head()), nil, true)
+			u.q.PushLast(wire.Done{}.Append(u.q.Head()), nil, true)
 			continue
 		}
-		done := wire.Done{More: true, Writes: writes, Any: len(open) > wire.MaxOpen}
-		less := p.open < 0 || done != p.last || len(open) < p.open && !done.Any
-		if less && !soon && !soonWritten {
-			p.last = done
-			p.open = len(open)
-			var named []byte
-			if !done.Any {
-				named = wire.AppendChannels(nil, open)
-			}
-			p.q.PushLast(done.Append(p.q.Head()), named, true)
+		if !soon && !soonWritten {
+			u.tellMore(open, writes)
 		}
-		keep = append(keep, p)
+		keep = append(keep, u)
 	}
+	clear(e.returnUntold[len(keep):])
 	e.returnUntold = keep
+}
+
+// tellMore tells a peer what still comes: at first all channels, and after that those on which nothing comes any more.
+func (u *untold) tellMore(open []uint16, writes bool) {
+	done := wire.Done{More: true, Writes: writes, Less: u.last.More}
+	names := open
+	if done.Less {
+		if len(open) == len(u.open) && writes == u.last.Writes {
+			return
+		}
+		names = slices.DeleteFunc(u.open, func(channel uint16) bool {
+			_, found := slices.BinarySearch(open, channel)
+			return found
+		})
+	}
+	for more := true; more; {
+		some := names[:min(len(names), wire.MaxOpen)]
+		names = names[len(some):]
+		more = len(names) > 0
+		done.On = more && !done.Less
+		u.q.PushLast(done.Append(u.q.Head()), wire.AppendChannels(nil, some), true)
+	}
+	u.last = done
+	u.open = slices.Clone(open)
 }
 
 // onDone takes note of the end of a peer's program. What the peer has begun before may still come. It is a departure as
@@ -120,7 +144,7 @@ func (e *Engine) onDone(from int, f wire.Done, payload []byte) {
 	case !p.returned && from != e.cfg.Rank:
 		why := &failure.PeerError{Rank: from, Cause: errReturned, Clean: true}
 		e.partings++
-		e.Msg.Ending(from, why, msg.Coming{Any: f.Any, Channels: wire.Channels(payload)})
+		e.Msg.Ending(from, why, msg.Coming{On: f.On, Channels: wire.Channels(payload)}, f.Less)
 		e.RMA.Returned(from, why)
 		e.Coord.Returned(from, why)
 		if !f.Writes {

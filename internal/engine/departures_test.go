@@ -147,3 +147,46 @@ func TestReturnEndsReceivesByChannel(t *testing.T) {
 		t.Error("the sender has not told its end")
 	}
 }
+
+// A receive from a rank that has returned ends on each channel on which nothing of the rank comes any more, on however
+// many others something may still come. The notices grow with these channels, and not with their square.
+func TestReturnEndsReceivesBesideManyChannels(t *testing.T) {
+	for _, channels := range []uint16{wire.MaxOpen, wire.MaxOpen + 1, 5*wire.MaxOpen + 3} {
+		c := newCluster(t, 2, 4096)
+		sender := c.engines[0]
+		receiver := c.engines[1]
+		for channel := range channels {
+			if from, err := sender.Msg.Open(2*channel, msg.Config{}); err != nil || !from.Give(1, []byte("hello")) {
+				t.Fatal(err)
+			}
+		}
+		sender.Return()
+		c.settle()
+		before := sender.Stats().Sent.Packets
+		receive := func(channel uint16) error {
+			port, err := receiver.Msg.Open(channel, msg.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.settle()
+			if hello, _ := port.Next(0); (hello != nil) != (channel%2 == 0) {
+				t.Errorf("%d channels: on channel %d there is a message: %v", channels, channel, hello != nil)
+			}
+			again := &msg.Op{Kind: msg.Recv, Peer: 0, Buf: make([]byte, 10)}
+			port.Start(again)
+			c.settle()
+			return again.Err
+		}
+		for channel := range 2 * channels {
+			if receive(channel) == nil {
+				t.Errorf("%d channels: on channel %d a receive waits for what cannot come", channels, channel)
+			}
+		}
+		if sender.Telling() {
+			t.Errorf("%d channels: the sender has not told its end", channels)
+		}
+		if sent := sender.Stats().Sent.Packets - before; sent > 4*uint64(channels) {
+			t.Errorf("%d channels: %d packets", channels, sent)
+		}
+	}
+}

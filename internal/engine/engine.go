@@ -51,8 +51,8 @@ type Engine struct {
 
 	departures   []Departure
 	partings     int
-	returned     bool    // the program has ended
-	returnUntold []*peer // and these do not know yet, or not all
+	returned     bool     // the program has ended
+	returnUntold []untold // and these do not know yet, or not all
 	channels     []uint16
 	watched      int // peers behind reliable transports that are
 
@@ -76,8 +76,6 @@ type peer struct {
 	departed  bool       // it is among the departures
 	returned  bool       // its program has ended, and nothing of it comes any more
 	told      bool       // it is told that this process's program has ended
-	last      wire.Done  // how it was told last
-	open      int        // and on how many channels something came then; -1: it has not been told
 	watched   bool       // by its pulse: it has no conn
 	pulse     link.Pulse // of a peer behind a reliable transport
 }

@@ -84,8 +84,8 @@ func (r *rank) cast(round int, ranks []int) (scenes []*scene) {
 func (r *rank) plays(kind string) bool { return len(r.only) == 0 || slices.Contains(r.only, kind) }
 
 // round plays this rank's part in all scenes of a round. Their channels are those of the
-// round before, or new ones. That of churn is always its own: what was sent to a port that is
-// closed waits for the next one, whichever rank opens it.
+// round before, or new ones. Those of churn and sundry are always their own: what was sent to a port that is
+// closed waits for the next one, whichever rank opens it, and in sundry nothing may come.
 func (r *rank) round(n int, ranks []int, anew bool) {
 	r.mu.Lock()
 	clear(r.books) // of the round before
@@ -93,7 +93,7 @@ func (r *rank) round(n int, ranks []int, anew bool) {
 	group := crew{p: r.p}
 	group.Go(func() { r.hearOfAll(ranks) })
 	for _, s := range r.cast(n, ranks) {
-		if anew || s.kind == "churn" {
+		if anew || s.kind == "churn" || s.kind == "sundry" {
 			s.channel = 1000 + s.number*channels
 		}
 		if !slices.Contains(s.members, r.p.Rank()) {

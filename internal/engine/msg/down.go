@@ -43,30 +43,63 @@ func (l *Layer) part(rank int) (coming *Coming, ok bool) {
 		return l.ending[rank], l.ending[rank] != nil
 	}
 	l.others--
-	return &Coming{Any: true}, true
+	return &Coming{On: true}, true
 }
 
-// A Coming says on which channels messages of a peer still come whose program has ended.
+// A Coming says on which channels messages of a peer still come whose program has ended. With On, others may follow
+// behind the last of them.
 type Coming struct {
-	Any      bool // of all
-	Channels []uint16
+	On       bool
+	Channels []uint16 // in order
 }
 
 // on reports whether messages still come on a channel.
 func (c *Coming) on(channel uint16) bool {
-	return c != nil && (c.Any || slices.Contains(c.Channels, channel))
+	if c == nil {
+		return false
+	}
+	_, found := slices.BinarySearch(c.Channels, channel)
+	return found || c.On && c.isBehind(channel)
+}
+
+// isBehind reports whether a channel is behind the last one that is known.
+func (c *Coming) isBehind(channel uint16) bool {
+	n := len(c.Channels)
+	return n == 0 || channel > c.Channels[n-1]
+}
+
+// next returns what still comes once the peer has told more of its channels, or less.
+func (c *Coming) next(told Coming, less bool) *Coming {
+	all := Coming{On: c.On, Channels: slices.Clone(c.Channels)}
+	switch {
+	case less:
+		all.Channels = slices.DeleteFunc(all.Channels, func(channel uint16) bool {
+			_, found := slices.BinarySearch(told.Channels, channel)
+			return found
+		})
+	case c.On:
+		all.On = told.On
+		for _, channel := range told.Channels {
+			if all.isBehind(channel) {
+				all.Channels = append(all.Channels, channel)
+			}
+		}
+	}
+	return &all
 }
 
 // Ending says that the program of a peer has ended, and that messages which it had sent before still come on some
 // channels, and on no other. It ends what needs the peer besides: sends to it, and what waits for it on other channels.
-// Each time that there are fewer channels Ending follows again, and Down in the end. (PROTOCOL §5)
-func (l *Layer) Ending(rank int, cause *failure.PeerError, open Coming) {
+// With On in told, Ending follows again with further channels; and each time that there are fewer with these, and less.
+// In the end follows Down. (PROTOCOL §5)
+func (l *Layer) Ending(rank int, cause *failure.PeerError, told Coming, less bool) {
 	coming, ok := l.part(rank)
 	if !ok {
 		return
 	}
+	open := coming.next(told, less)
 	l.gone[rank] = cause
-	l.ending[rank] = &open
+	l.ending[rank] = open
 	for _, channel := range sortedKeys(l.ports) {
 		p := l.ports[channel]
 		if d := p.pairs[rank]; d != nil {

@@ -87,12 +87,12 @@ func TestSavedBeforeTheLastMessage(t *testing.T) {
 	r := newRig(t, 2)
 	p := r.frozen(Config{})
 	why := &failure.PeerError{Rank: 1, Cause: errors.New("it has returned"), Clean: true}
-	r.layer.Ending(1, why, Coming{Channels: []uint16{1}})
+	r.layer.Ending(1, why, Coming{Channels: []uint16{1}}, false)
 	state, _, err := p.Save(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.layer.Ending(1, why, Coming{})
+	r.layer.Ending(1, why, Coming{Channels: []uint16{1}}, true)
 	if _, err := p.Restore(state); err != nil {
 		t.Fatal(err)
 	}

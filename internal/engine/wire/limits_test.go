@@ -60,10 +60,16 @@ func TestLimits(t *testing.T) {
 			[][]byte{Atomic{Code: codeEnd}.Append(nil)},
 		}, {
 			"Done", func(b []byte) error { _, _, err := ParseDone(b); return err },
-			[][]byte{Done{}.Append(nil), Done{More: true}.Append(nil), long(Done{More: true}.Append(nil), 2*MaxOpen)},
+			[][]byte{
+				Done{}.Append(nil), Done{More: true}.Append(nil), long(Done{More: true}.Append(nil), 2*MaxOpen),
+				long(Done{More: true, On: true}.Append(nil), 2*MaxOpen), long(Done{More: true, Less: true}.Append(nil), 2),
+				AppendChannels(Done{More: true}.Append(nil), []uint16{3, 259}),
+			},
 			[][]byte{
 				long(Done{}.Append(nil), 2), long(Done{More: true}.Append(nil), 1), long(Done{More: true}.Append(nil), 2*MaxOpen+2),
-				long(Done{More: true, Any: true}.Append(nil), 2), Done{Any: true}.Append(nil), Done{Writes: true}.Append(nil),
+				long(Done{More: true, On: true}.Append(nil), 2*MaxOpen-2), Done{Writes: true}.Append(nil),
+				long(Done{More: true, On: true, Less: true}.Append(nil), 2*MaxOpen), Done{Less: true}.Append(nil),
+				AppendChannels(Done{More: true}.Append(nil), []uint16{259, 3}),
 			},
 		}, {
 			"Revoke", func(b []byte) error { _, _, err := ParseRevoke(b); return err },

@@ -1,5 +1,7 @@
 package wire
 
+import "slices"
+
 // Bye says that its sender leaves the job: in good order, or because its program has failed. The payload says why it
 // has failed, in words. (PROTOCOL §5)
 type Bye struct {
@@ -27,18 +29,19 @@ func ParseBye(b []byte) (f Bye, payload []byte, err error) {
 type Done struct {
 	More   bool // there is something of that: messages on the channels that the payload names, or what follows
 	Writes bool // with More: a PUSH, IPUSH or ATOMIC
-	Any    bool // with More: messages on more channels than the payload can name
+	On     bool // with More: messages on further channels, which the next Done names
+	Less   bool // with More: the payload names channels on which nothing comes any more
 }
 
-// MaxOpen is how many channels a Done names at most.
+// MaxOpen is how many channels a Done names at most, and with On exactly.
 const MaxOpen = 16
 
-func (f *Done) fields(c *codec) *codec { return c.flag(&f.More, &f.Writes, &f.Any).zero(2) }
+func (f *Done) fields(c *codec) *codec { return c.flag(&f.More, &f.Writes, &f.On, &f.Less).zero(2) }
 
 // Append appends the frame's head to b.
 func (f Done) Append(b []byte) []byte { return f.fields(write(b, TypeDone)).b }
 
-// AppendChannels appends the payload of a Done.
+// AppendChannels appends the payload of a Done. The channels ascend.
 func AppendChannels(b []byte, channels []uint16) []byte {
 	for _, c := range channels {
 		b = order.AppendUint16(b, c)
@@ -57,11 +60,16 @@ func Channels(payload []byte) (channels []uint16) {
 // ParseDone parses a DONE frame. The payload is part of b.
 func ParseDone(b []byte) (f Done, payload []byte, err error) {
 	c := f.fields(read(b, TypeDone))
+	least := 0
 	most := 0
-	if f.More && !f.Any {
+	if f.More {
 		most = 2 * MaxOpen
 	}
-	payload, err = c.check(f.More || !f.Writes && !f.Any).check(len(c.b)%2 == 0).payload(0, most)
+	if f.On {
+		least = most
+	}
+	c = c.check(f.More || f == Done{}).check(!f.On || !f.Less).check(len(c.b)%2 == 0)
+	payload, err = c.check(slices.IsSorted(Channels(c.b))).payload(least, most)
 	return f, payload, err
 }
 
