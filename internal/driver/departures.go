@@ -16,7 +16,6 @@ import (
 type departures struct {
 	gone  int           // deaths that peers show
 	count atomic.Int32  // departures that peers show
-	parts atomic.Int32  // partings that goroutines in AwaitDeparture have been woken for
 	news  chan struct{} // closed at the next; nil if no goroutine waits
 	all   bool          // the launcher has been asked to tell of every rank
 }
@@ -106,8 +105,7 @@ func (n *Node) markGone() {
 		}
 	}
 	n.departures.gone = len(all)
-	partings := int32(n.eng.Partings())
-	if partings == n.departures.parts.Load() {
+	if !n.eng.News() {
 		return
 	}
 	left := n.eng.Departures()
@@ -119,7 +117,6 @@ func (n *Node) markGone() {
 		}
 	}
 	n.departures.count.Store(int32(len(left)))
-	n.departures.parts.Store(partings)
 	n.announce()
 }
 
@@ -193,14 +190,13 @@ func (n *Node) AwaitDeparture(ctx context.Context, deaths *Deaths) (d engine.Dep
 			n.mu.Unlock()
 			return next, nil
 		}
-		seen := n.departures.parts.Load()
 		if n.departures.news == nil {
 			n.departures.news = make(chan struct{})
 		}
 		news := n.departures.news
 		n.mu.Unlock()
 		if n.cfg.Host != nil {
-			changed := func() bool { return n.departures.parts.Load() != seen || n.life.closing.Load() }
+			changed := func() bool { return n.departures.news != news || n.life.closing.Load() }
 			if err := n.pollHosted(ctx, changed); err != nil {
 				return d, err
 			}

@@ -22,9 +22,12 @@ type Departure struct {
 // Departures returns those known so far, in order. The list only grows.
 func (e *Engine) Departures() []Departure { return e.departures }
 
-// Partings returns how often ranks have said, or it was told of them, that they are gone, or that less of them comes
-// than before: see msg.Layer.Silent.
-func (e *Engine) Partings() int { return e.partings }
+// News reports, once, that a rank is gone, or that less of it comes than before: see msg.Layer.Silent.
+func (e *Engine) News() bool {
+	news := e.news
+	e.news = false
+	return news
+}
 
 // Return says that the program of this process has ended. Each peer that this rank reaches is told so (DONE) when it
 // has accepted everything that was sent to it. Return reports these ranks. A peer that this rank comes to reach later
@@ -143,7 +146,7 @@ func (e *Engine) onDone(from int, f wire.Done, payload []byte) {
 		e.Returned(from)
 	case !p.returned && from != e.cfg.Rank:
 		why := &failure.PeerError{Rank: from, Cause: errReturned, Clean: true}
-		e.partings++
+		e.news = true
 		e.Msg.Ending(from, why, msg.Coming{On: f.On, Channels: wire.Channels(payload)}, f.Less)
 		e.RMA.Returned(from, why)
 		e.Coord.Returned(from, why)
@@ -162,7 +165,7 @@ func (e *Engine) Returned(rank int) {
 		return
 	}
 	p.returned = true
-	e.partings++
+	e.news = true
 	why := &failure.PeerError{Rank: rank, Cause: errReturned, Clean: true}
 	e.depart(p, why)
 	e.Msg.Down(rank, why)

@@ -50,7 +50,7 @@ type Engine struct {
 	gone    []int         // peers that have gone, in order
 
 	departures   []Departure
-	partings     int
+	news         bool     // see News
 	returned     bool     // the program has ended
 	returnUntold []untold // and these do not know yet, or not all
 	channels     []uint16
@@ -269,7 +269,7 @@ func (e *Engine) Down(rank int, cause error, clean bool) {
 		p.q.Counts.State = counters.Left
 	}
 	e.gone = append(e.gone, rank)
-	e.partings++
+	e.news = true
 	e.depart(p, p.gone)
 	e.Msg.Down(rank, p.gone)
 	e.RMA.Down(rank, p.gone)
