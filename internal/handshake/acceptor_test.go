@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"weft/internal/sys"
 )
 
 // calls is a listener whose calls a test makes.
@@ -217,6 +219,43 @@ func TestDoorGivesDescriptorsBack(t *testing.T) {
 	c <- errors.New("too many open files")
 	if err := <-ends; !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("it ended with %v", err)
+	}
+}
+
+// Without a descriptor an acceptor drops no attempt of a peer that has shown the secret, and none for a single error.
+func TestDoorKeepsTheFavoured(t *testing.T) {
+	c := make(calls)
+	d := &Acceptor{Limit: 8, Handshake: func(v *Attempt) error {
+		v.Favour()
+		v.Conn.Write([]byte{1})
+		_, err := io.ReadFull(v.Conn, make([]byte, 1))
+		return err
+	}}
+	served := make(chan bool)
+	go func() {
+		d.Serve(c.accept)
+		close(served)
+	}()
+	rank := c.call()
+	rank.Read(make([]byte, 1))
+	for range 4 {
+		c <- errors.New("too many open files")
+	}
+	rank.Write([]byte{1})
+	close(c)
+	<-served
+	if d.Dropped.Load() != 0 {
+		t.Error("the attempt of a rank was dropped")
+	}
+}
+
+// A listener has room for all ranks and 64 strangers, and takes no more than an eighth of the descriptors.
+func TestRoom(t *testing.T) {
+	fds := sys.MaxFDs()
+	for ranks, want := range map[int]int{2: min(2+64, max(fds/8, 4)), 1 << 30: max(fds/8, 4)} {
+		if got := Room(ranks); got != want {
+			t.Errorf("%d ranks: room for %d, want %d", ranks, got, want)
+		}
 	}
 }
 

@@ -122,6 +122,128 @@ func TestReplyIsWhole(t *testing.T) {
 	}
 }
 
+// TestLastIsWhole: a last message is taken with the right proof and length only, and says whether there is room.
+func TestLastIsWhole(t *testing.T) {
+	caller := example().Call("test")
+	l, err := Hear(caller.Hello(), "test", func(uint32, uint32) (Pair, error) { return example(), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := caller.Reply(l.Reply()); err != nil {
+		t.Fatal(err)
+	}
+	forged := l.Last(Accepted)
+	forged[LastSize-1]++
+	for name, c := range map[string]struct {
+		last []byte
+		want error
+	}{
+		"accepted": {l.Last(Accepted), nil},
+		"crowded":  {l.Last(Crowded), ErrCrowded},
+		"forged":   {forged, ErrStranger},
+		"cut":      {l.Last(Accepted)[:LastSize-1], ErrStranger},
+		"longer":   {append(l.Last(Accepted), 0), ErrStranger},
+		"nothing":  {nil, ErrStranger},
+	} {
+		if err := caller.Last(c.last); err != c.want {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// TestHelloIsWhole: a hello of another length, or of ranks that the job has not, is refused, and tells no more.
+func TestHelloIsWhole(t *testing.T) {
+	hello := example().Call("test").Hello()
+	unknown := errors.New("there is no such rank")
+	for name, c := range map[string]struct {
+		hello []byte
+		find  error
+		want  error
+	}{
+		"cut":       {hello[:HelloSize-1], nil, ErrStranger},
+		"longer":    {append(bytes.Clone(hello), 0), nil, ErrStranger},
+		"two bytes": {hello[:2], nil, ErrStranger},
+		"unknown":   {hello, unknown, unknown},
+		"known":     {hello, nil, nil},
+	} {
+		l, err := Hear(c.hello, "test", func(uint32, uint32) (Pair, error) { return example(), c.find })
+		if err != c.want || (l == nil) != (err != nil) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// TestExchangeOnOneHost: shares of processes on one host are random numbers, on which keys depend; each is a new one.
+func TestExchangeOnOneHost(t *testing.T) {
+	p := example()
+	p.Local = true
+	if p.Call("test").private != nil || example().Call("test").private == nil {
+		t.Error("a pair on one host agrees on keys, or one over a network does not")
+	}
+}
+
+// failing is a connection whose n-th call fails.
+type failing struct {
+	net.Conn
+	calls int
+}
+
+var errCable = errors.New("the cable is pulled")
+
+func (f *failing) fails() bool {
+	f.calls--
+	return f.calls < 0
+}
+
+func (f *failing) Write(b []byte) (int, error) {
+	if f.fails() {
+		f.Close()
+		return 0, errCable
+	}
+	return f.Conn.Write(b)
+}
+
+func (f *failing) Read(b []byte) (int, error) {
+	if f.fails() {
+		f.Close()
+		return 0, errCable
+	}
+	return f.Conn.Read(b)
+}
+
+// TestExchangeEnds: each side of an exchange ends with the error of its connection, whichever message is lost.
+func TestExchangeEnds(t *testing.T) {
+	for calls := range 4 {
+		for _, dialler := range []bool{true, false} {
+			near, far := net.Pipe()
+			if dialler {
+				near = &failing{near, calls}
+			} else {
+				far = &failing{far, calls}
+			}
+			heard := make(chan error, 1)
+			go func() {
+				v := &Attempt{Conn: far, acceptor: &Acceptor{}}
+				l, err := v.Answer("test", func(uint32, uint32) (Pair, error) { return example(), nil })
+				if err == nil {
+					_, err = far.Write(l.Last(Accepted))
+				}
+				heard <- err
+				far.Close()
+			}()
+			_, err := example().Dial(near, "test")
+			near.Close()
+			answered := <-heard
+			if mine := map[bool]error{true: err, false: answered}[dialler]; !errors.Is(mine, errCable) {
+				t.Errorf("call %d of the dialler (%v): %v", calls, dialler, mine)
+			}
+			if !dialler && err == nil {
+				t.Errorf("call %d of the listener: the dialler has a session", calls)
+			}
+		}
+	}
+}
+
 // TestCut: a connection that ends before the reply was cut, and one that ends later was not.
 func TestCut(t *testing.T) {
 	for _, after := range []int{0, ReplySize} {
