@@ -107,7 +107,7 @@ func TestFewMappingsForMany(t *testing.T) {
 // TestArenasOfMany: how many arenas connections need with one process, whatever their rings have.
 func TestArenasOfMany(t *testing.T) {
 	for _, want := range []struct{ connections, buffer, arenas int }{
-		{1000, defaultBuffer, 12}, {60000, defaultBuffer, 28}, {60000, MinBuffer, 18}, {1000, MaxBuffer, 77},
+		{1000, defaultBuffer, 12}, {60000, defaultBuffer, 33}, {60000, MinBuffer, 18}, {1000, MaxBuffer, 96},
 	} {
 		arenas := 0
 		for users := 0; users < want.connections; arenas++ {

@@ -28,7 +28,6 @@ type Conn struct {
 	in     *ring.ByteConsumer // nil while the peer writes to first; rd is held
 	out    *ring.ByteProducer // nil while this side writes to first; wr is held
 	eof    bool               // Read has returned io.EOF; rd is held
-	spill  []byte             // what has been taken from in and is read before it; rd is held
 
 	first *net.UnixConn // on which the connection begins; closed when both directions have left it
 	early early
@@ -134,9 +133,6 @@ func (c *Conn) await(wanted bool) ([]byte, error) {
 		if !wanted {
 			return nil, nil
 		}
-		if len(c.spill) > 0 {
-			return c.spill, nil
-		}
 		// These are read before the bytes, so that bytes written before the end are not missed.
 		ended := c.eof || c.in.Ended()
 		gone := c.gone.Load()
@@ -180,13 +176,10 @@ func (c *Conn) take(n int) {
 		c.early.said = c.early.said[n:]
 		return
 	}
-	if len(c.spill) > 0 {
-		if c.spill = c.spill[n:]; len(c.spill) == 0 {
-			c.spill = nil
-		}
-		return
+	c.in.Take(n)
+	if bell := c.in.ProducerBell(); atomic.LoadUint32(bell) != awake && c.in.Wanted() {
+		c.ring(bell)
 	}
-	c.takeRing(n)
 }
 
 // piece is how many bytes are copied before the peer is shown them: the peer copies one piece out
@@ -253,7 +246,6 @@ func (c *Conn) room(wanted bool) ([]byte, error) {
 		if len(b) > 0 {
 			return b, nil
 		}
-		c.relieve()
 		c.out.Want()
 		c.tally.full.Add(1)
 		c.writer.wait()

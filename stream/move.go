@@ -103,15 +103,15 @@ const (
 )
 
 // memoryBytes returns the size of the memory of a connection whose rings have buffer bytes each.
-func memoryBytes(buffer int) int { return wordsBytes + 2*buffer }
+func memoryBytes(buffer int) int { return wordsBytes + 2*ring.BytesMemory(buffer) }
 
 // ringOf returns the control words and the data of the ring in which one end writes.
 func ringOf(mem []byte, writer role) (control, data []byte) {
-	buffer := (len(mem) - wordsBytes) / 2
+	size := (len(mem) - wordsBytes) / 2
 	if writer == dialling {
-		return mem[callerAt:], mem[wordsBytes:][:buffer]
+		return mem[callerAt:], mem[wordsBytes:][:size]
 	}
-	return mem[calleeAt:], mem[wordsBytes+buffer:]
+	return mem[calleeAt:], mem[wordsBytes+size:]
 }
 
 // offer offers memory to the dialler, once. wr is held.

@@ -50,12 +50,12 @@ func (t *tally) stats() ConnStats {
 	if t.in != nil {
 		written, read := t.in.Positions()
 		s.Read += read
-		s.Waiting = min(written-read, MaxBuffer)
+		s.Waiting = min(written-read, 2*MaxBuffer)
 	}
 	if t.out != nil {
 		written, read := t.out.Positions()
 		s.Written += written
-		s.Queued = min(written-read, MaxBuffer)
+		s.Queued = min(written-read, 2*MaxBuffer)
 		s.Memory = true
 	}
 	return s

@@ -26,7 +26,7 @@ func (c *Conn) watchIdle() {
 }
 
 // trim makes the ring small and gives its memory back to the kernel, for both processes, if the
-// ring has been idle. Otherwise it looks again later.
+// ring has been idle. Otherwise it gives back what both ends have left of the memory, and looks again later.
 func (c *Conn) trim() {
 	if c.closed.Load() || c.gone.Load() {
 		return
@@ -42,6 +42,9 @@ func (c *Conn) trim() {
 			return
 		}
 		c.idle.written = c.out.Written()
+		if left := c.out.Left(); len(left) > 0 {
+			sys.Discard(left)
+		}
 	}
 	time.AfterFunc(c.idle.after, c.trim)
 }

@@ -7,35 +7,69 @@ import (
 )
 
 // A ring of bytes has one producer and one consumer. It carries a stream, where Pair carries
-// packets. Both ends count bytes from the beginning of the stream. A byte lies at its number
-// modulo the part of the memory that is in use.
+// packets. Both ends count bytes from the beginning of the stream.
 //
-// That part grows by a factor of four after the producer has found the ring full, as soon as no
-// byte would change its place: at once if nothing has been read, else when the ring is empty. An
-// empty ring can also shrink to its first size.
+// The memory of the data is cut into parts: the first has BytesLeast bytes, each further one four times as many as the
+// one before, and the last has what is left. The producer writes into one part at a time, in which a byte lies at its
+// number modulo the part's size. When it finds the part full it begins the next one, and notes in the shared memory the
+// number of the first byte there. So a ring takes as many bytes as its last part has before its producer must wait,
+// whatever has been read, and no byte changes its place. The consumer reads each part up to the number at which the
+// next begins. When the ring is empty the producer can begin again with the first part.
 
 const (
 	// BytesControl is the memory that both ends of a ring of bytes share besides
 	// the data. It must be aligned to a cache line, and zero at first.
 	BytesControl = 8 * line
 
-	// BytesLeast is how much of the data is used at first.
+	// BytesLeast is the size of the first part of the data.
 	BytesLeast = 16 << 10
 
 	bytesGrowth = 4
+	mostParts   = 8
 )
 
 // ErrNonsense reports words in shared memory that cannot be: the other side is broken
 // or hostile. Nothing was read or written outside the ring.
 var ErrNonsense = errors.New("ring: the other side wrote positions that cannot be")
 
+// BytesMemory returns the memory of the data of a ring whose last part has size bytes: a power of two, from BytesLeast
+// to BytesLeast<<14.
+func BytesMemory(size int) int {
+	n := size
+	for part := BytesLeast; part < size; part *= bytesGrowth {
+		n += part
+	}
+	return n
+}
+
+// partAt returns where a part of the data begins.
+func partAt(n int) int { return BytesLeast * (1<<(2*n) - 1) / (bytesGrowth - 1) }
+
+// partOf returns a part of the data.
+func partOf(data []byte, n int) []byte {
+	at := partAt(n)
+	end := min(partAt(n+1), len(data))
+	return data[at:end:end]
+}
+
+// partsOf returns how many parts the data has.
+func partsOf(data []byte) int {
+	n := 1
+	for partAt(n) < len(data) {
+		n++
+	}
+	return n
+}
+
 // bytesControl is the shared memory of a ring of bytes. The words that one side writes
 // with every operation lie on other cache lines than the words that it reads.
 type bytesControl struct {
 	tail  atomic.Uint64 // bytes written; then the producer's other words
-	size  atomic.Uint32 // bytes of the data in use
+	used  atomic.Uint32 // parts in use: the last of them is written into, and those before it may still be read
 	ended atomic.Uint32 // nothing will follow tail
-	_     [2*line - 16]byte
+	_     [line - 16]byte
+
+	begins [mostParts]atomic.Uint64 // the number of the first byte of each part in use
 
 	head atomic.Uint64 // bytes read
 	_    [2*line - 8]byte
@@ -56,19 +90,33 @@ func controlAt(mem []byte) *bytesControl {
 
 // A ByteProducer is the writing end of a ring of bytes.
 type ByteProducer struct {
-	m       *bytesControl
-	data    []byte
-	tail    uint64 // bytes written, published or not
-	head    uint64 // bytes read as far as known
-	size    uint64
-	pressed bool // it has been full since it grew
+	m     *bytesControl
+	data  []byte
+	parts int
+	used  int    // parts in use
+	part  []byte // the last of them
+	begun uint64 // the number of its first byte
+	tail  uint64 // bytes written, published or not
+	read  uint64 // bytes read as far as known
+	head  uint64 // read, or begun if that is more: part has bytes from there to tail
+	left  int    // parts that Left has returned
 }
 
-// NewByteProducer returns the writing end of a new ring. The length of data is a power of two, BytesLeast or more.
+// NewByteProducer returns the writing end of a new ring. The length of data is what BytesMemory says.
 func NewByteProducer(control, data []byte) *ByteProducer {
-	p := &ByteProducer{m: controlAt(control), data: data, size: BytesLeast}
-	p.m.size.Store(BytesLeast)
+	p := &ByteProducer{m: controlAt(control), data: data, parts: partsOf(data)}
+	p.begin(0)
 	return p
+}
+
+// begin makes a part the one into which the producer writes. Nothing that is to be read lies in it.
+func (p *ByteProducer) begin(part int) {
+	p.used = part + 1
+	p.part = partOf(p.data, part)
+	p.begun = p.tail
+	p.head = p.tail
+	p.m.begins[part].Store(p.begun) // before the part is used
+	p.m.used.Store(uint32(p.used))  // before the next tail
 }
 
 // Bell returns the doorbell on which the producer waits for room.
@@ -83,31 +131,27 @@ func (p *ByteProducer) Refused() bool { return p.m.refused.Load() != 0 }
 // Reserve returns free memory in one piece: as much of what is free as lies together,
 // and nothing if the ring is full.
 func (p *ByteProducer) Reserve() ([]byte, error) {
-	if p.pressed || p.tail-p.head == p.size {
+	if p.tail-p.head == uint64(len(p.part)) {
 		if err := p.refresh(); err != nil {
 			return nil, err
 		}
 	}
-	at := p.tail & (p.size - 1)
-	free := p.size - (p.tail - p.head)
-	return p.data[at:min(at+free, p.size)], nil
+	size := uint64(len(p.part))
+	at := p.tail & (size - 1)
+	free := size - (p.tail - p.head)
+	return p.part[at:min(at+free, size)], nil
 }
 
-// refresh reads how far the consumer is, and grows the ring if that is due and possible.
+// refresh reads how far the consumer is, and begins the next part if this one is full.
 func (p *ByteProducer) refresh() error {
-	head := p.m.head.Load()
-	if p.tail-head > p.tail-p.head {
+	read := p.m.head.Load()
+	if p.tail-read > p.tail-p.read {
 		return ErrNonsense // beyond the tail, or behind where it was
 	}
-	p.head = head
-	grown := min(p.size*bytesGrowth, uint64(len(p.data)))
-	if p.tail-head == p.size && p.size < grown {
-		p.pressed = true
-	}
-	if p.pressed && (p.tail == head || head&(grown-1) == 0 && p.tail-head <= p.size) {
-		p.size = grown
-		p.pressed = false
-		p.m.size.Store(uint32(grown))
+	p.read = read
+	p.head = max(read, p.begun)
+	if p.tail-p.head == uint64(len(p.part)) && p.used < p.parts {
+		p.begin(p.used)
 	}
 	return nil
 }
@@ -119,24 +163,18 @@ func (p *ByteProducer) Commit(n int) { p.tail += uint64(n) }
 // consumer's doorbell must be looked at next.
 func (p *ByteProducer) Publish() { p.m.tail.Store(p.tail) }
 
-// Want says at which moment the producer wants to be rung: when half of the ring is free,
-// or, if it is to grow, when all is. It comes before the doorbell is armed.
-func (p *ByteProducer) Want() {
-	at := p.tail
-	if !p.pressed {
-		at -= p.size / 2
-	}
-	p.m.wanted.Store(at)
-}
+// Want says at which moment the producer, whose ring is full, wants to be rung: when half of the last part is free. It
+// comes before the doorbell is armed.
+func (p *ByteProducer) Want() { p.m.wanted.Store(p.tail - uint64(len(p.part))/2) }
 
 // Ready reports whether what Want named has come, or never will.
 func (p *ByteProducer) Ready() bool {
 	behind := p.tail - p.m.head.Load()
-	return behind == 0 || !p.pressed && behind <= p.size/2 || behind > p.size || p.Refused()
+	return behind <= uint64(len(p.part))/2 || behind > p.tail-p.read || p.Refused()
 }
 
 // Grown reports whether more of the data is in use than at first.
-func (p *ByteProducer) Grown() bool { return p.size > BytesLeast }
+func (p *ByteProducer) Grown() bool { return p.used > 1 }
 
 // Positions returns how many bytes have been written and how many of them have been read, as the shared memory says:
 // the other side could have changed it. Any goroutine may ask.
@@ -154,17 +192,26 @@ func (p *ByteProducer) Data() []byte { return p.data }
 // Written returns how many bytes have been committed.
 func (p *ByteProducer) Written() uint64 { return p.tail }
 
-// Shrink makes the ring use as little of the data as at first, if it is empty, and reports
+// Left returns the memory of the parts that both ends have left since Left was called last: it holds nothing that is
+// still needed. Nobody touches it before the ring has shrunk.
+func (p *ByteProducer) Left() []byte {
+	if p.left == p.used-1 || p.m.head.Load() < p.begun {
+		return nil
+	}
+	from := partAt(p.left)
+	p.left = p.used - 1
+	return p.data[from:partAt(p.left)]
+}
+
+// Shrink makes the ring begin again with the first part, if it is empty, and reports
 // whether it is: then the data holds nothing that is still needed.
 func (p *ByteProducer) Shrink() bool {
-	head := p.m.head.Load()
-	if head != p.tail {
+	if p.m.head.Load() != p.tail {
 		return false
 	}
-	p.head = head
-	p.size = BytesLeast
-	p.pressed = false
-	p.m.size.Store(BytesLeast)
+	p.read = p.tail
+	p.left = 0
+	p.begin(0)
 	return true
 }
 
@@ -173,20 +220,22 @@ func (p *ByteProducer) End() { p.m.ended.Store(1) }
 
 // A ByteConsumer is the reading end of a ring of bytes.
 type ByteConsumer struct {
-	m    *bytesControl
-	data []byte
-	head uint64 // bytes read
-	tail uint64 // bytes written as far as known
-	size uint64
+	m     *bytesControl
+	data  []byte
+	parts int
+	n     int    // the part that is read,
+	part  []byte // and its memory
+	head  uint64 // bytes read
+	tail  uint64 // bytes of this part, and those before, that have been written as far as known
 }
 
 // NewByteConsumer returns the reading end of a new ring.
 func NewByteConsumer(control, data []byte) *ByteConsumer {
-	return &ByteConsumer{m: controlAt(control), data: data}
+	return &ByteConsumer{m: controlAt(control), data: data, parts: partsOf(data), part: partOf(data, 0)}
 }
 
 // Begun reports whether the ring has a producer: NewByteProducer has been called.
-func (c *ByteConsumer) Begun() bool { return c.m.size.Load() != 0 }
+func (c *ByteConsumer) Begun() bool { return c.m.used.Load() != 0 }
 
 // Bell returns the doorbell on which the consumer waits for bytes.
 func (c *ByteConsumer) Bell() *uint32 { return &c.m.bell }
@@ -221,23 +270,38 @@ func (c *ByteConsumer) Peek() ([]byte, error) {
 	if c.tail == c.head {
 		return nil, nil
 	}
-	at := c.head & (c.size - 1)
-	return c.data[at:min(at+c.tail-c.head, c.size)], nil
+	size := uint64(len(c.part))
+	at := c.head & (size - 1)
+	return c.part[at:min(at+c.tail-c.head, size)], nil
 }
 
-// refresh reads how far the producer is. The size in use can change only while the
-// ring is empty, so the size that is read after a new tail belongs to that tail.
+// refresh reads how far the producer is, and finds the part in which the next byte lies: the last one that begins with
+// it or an earlier byte. A part is noted before bytes in it are published, and noted anew only while the ring is empty.
+// So what is read after a new tail belongs to that tail, or begins there or later.
 func (c *ByteConsumer) refresh() error {
 	tail := c.m.tail.Load()
 	if tail == c.head {
 		return nil
 	}
-	size := uint64(c.m.size.Load())
-	if size < BytesLeast || size > uint64(len(c.data)) || size&(size-1) != 0 || tail-c.head > size {
+	n := int(c.m.used.Load()) - 1
+	if n < 0 || n >= c.parts || tail-c.head > uint64(len(c.data)) {
+		return ErrNonsense
+	}
+	for begins := c.m.begins[n].Load(); begins > c.head; begins = c.m.begins[n].Load() {
+		if n == 0 {
+			return ErrNonsense
+		}
+		tail = min(tail, begins)
+		n--
+	}
+	if n != c.n {
+		c.n = n
+		c.part = partOf(c.data, n)
+	}
+	if tail-c.head > uint64(len(c.part)) {
 		return ErrNonsense
 	}
 	c.tail = tail
-	c.size = size
 	return nil
 }
 

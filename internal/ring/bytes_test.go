@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// byteRing returns both ends of a new ring, and its memory.
+// byteRing returns both ends of a new ring whose last part has size bytes, and its words.
 func byteRing(size int) (p *ByteProducer, c *ByteConsumer, control []byte) {
 	control = area(BytesControl)
-	data := area(size)
+	data := area(BytesMemory(size))
 	return NewByteProducer(control, data), NewByteConsumer(control, data), control
 }
 
@@ -70,102 +70,79 @@ func TestBytesKeepOrder(t *testing.T) {
 			t.Fatalf("ready %v with %d bytes", c.Ready(), sent-got)
 		}
 		got += pull(t, c, rnd.IntN(64<<10))
-		if sent-got > 16*BytesLeast {
+		if sent-got > BytesMemory(16*BytesLeast) {
 			t.Fatalf("the ring holds %d bytes", sent-got)
 		}
 	}
 	pull(t, c, sent)
-	if p.size != 16*BytesLeast {
-		t.Errorf("the ring uses %d bytes", p.size)
+	if len(p.part) != 16*BytesLeast {
+		t.Errorf("the ring uses %d bytes", len(p.part))
 	}
 }
 
-// A ring takes what fits to the last byte. A ring that was full grows when it is empty next,
-// and not before; a ring that was never full stays as it is.
+// A ring that was never full stays as it is. A ring that is full grows at once, whatever waits in it: it takes as much
+// as its last part has, however far both ends are, and what its last part does not need is given back when it has been
+// read.
 func TestBytesGrow(t *testing.T) {
 	const most = 8 * BytesLeast // not a power of four times the least
-	p, c, _ := byteRing(most)
-	for range 100 {
-		push(t, p, BytesLeast-1)
-		pull(t, c, BytesLeast)
-	}
-	if p.size != BytesLeast {
-		t.Fatalf("a ring that was never full uses %d bytes", p.size)
-	}
-	for _, size := range []int{BytesLeast, 4 * BytesLeast, most, most} {
-		if n := push(t, p, 2*most); n != size {
-			t.Fatalf("%d bytes fit, want %d", n, size)
-		}
-		if n := push(t, p, 1); n != 0 || c.More() {
-			t.Fatal("a full ring took a byte, or its consumer knows what it has not seen")
-		}
-		pull(t, c, size-1)
-		if n := push(t, p, size); n != size-1 {
-			t.Fatalf("%d of %d bytes fit while one waits", n, size)
-		}
-		if n := pull(t, c, 2*most); n != size {
-			t.Fatalf("%d bytes came, want %d", n, size)
-		}
-		if c.Ready() || c.More() {
-			t.Fatal("an empty ring is ready")
-		}
-	}
-}
-
-// A ring from which nothing has been read grows at once, as it does when all lies where
-// it would lie anyway.
-func TestBytesGrowAtOnce(t *testing.T) {
-	for _, before := range []int{0, 4 * BytesLeast, 16 * BytesLeast} {
-		p, c, _ := byteRing(16 * BytesLeast)
-		for range before / 1024 {
-			push(t, p, 1024)
-			pull(t, c, 1024)
-		}
-		want := 16 * BytesLeast
-		if before == 4*BytesLeast {
-			want = 4 * BytesLeast // the place of its first byte is another in a ring of 16
-		}
-		if n := push(t, p, 32*BytesLeast); n != want {
-			t.Errorf("%d bytes fit after %d, want %d", n, before, want)
-		}
-		if n := pull(t, c, 32*BytesLeast); n != want {
-			t.Errorf("%d bytes came, want %d", n, want)
+	for _, before := range []int{0, 1, 777, BytesLeast - 1, BytesLeast, 5*BytesLeast + 3} {
+		for _, waiting := range []int{0, 1, BytesLeast} {
+			p, c, _ := byteRing(most)
+			for range before {
+				push(t, p, 1)
+				pull(t, c, 1)
+			}
+			push(t, p, waiting)
+			if p.Grown() || p.Left() != nil {
+				t.Fatal("a ring that was never full has grown, or something is left")
+			}
+			fits := (1 + 4 + 8) * BytesLeast
+			if n := waiting + push(t, p, 2*fits); n != fits {
+				t.Fatalf("%d bytes fit, want %d", n, fits)
+			}
+			if n := push(t, p, 1); n != 0 || c.More() {
+				t.Fatal("a full ring took a byte, or its consumer knows what it has not seen")
+			}
+			pull(t, c, 5*BytesLeast-1)
+			if n := push(t, p, 1); n != 0 || p.Left() != nil {
+				t.Fatal("room in an earlier part is used, or left while a byte waits there")
+			}
+			pull(t, c, 1)
+			if n := len(p.Left()); n != 5*BytesLeast || p.Left() != nil {
+				t.Fatalf("%d bytes are left", n)
+			}
+			if n := pull(t, c, 100); n != 100 || push(t, p, most) != 100 {
+				t.Fatal("what was read in the last part is no room")
+			}
+			if n := pull(t, c, 2*most); n != most || c.Ready() || c.More() {
+				t.Fatalf("%d bytes came, want %d; or an empty ring is ready", n, most)
+			}
 		}
 	}
 }
 
 // A ring shrinks when it is empty, at any place, and not before; it carries on, and grows
-// again as it did at first.
+// again as it did at first, while the consumer has not looked.
 func TestBytesShrink(t *testing.T) {
 	const most = 16 * BytesLeast
 	p, c, _ := byteRing(most)
 	for _, left := range []int{0, 1, 777, BytesLeast - 1} {
-		push(t, p, 2*most) // to the end
-		pull(t, c, 2*most)
-		push(t, p, most)
-		pull(t, c, 2*most)
-		push(t, p, most)
+		push(t, p, 4*most) // to the end
 		if !p.Grown() || p.Shrink() {
 			t.Fatal("a full ring is small, or shrinks")
 		}
-		pull(t, c, most-1)
-		if p.Shrink() {
+		if n := pull(t, c, 4*most); n != BytesMemory(most) {
+			t.Fatalf("%d bytes fit", n)
+		}
+		push(t, p, left)
+		pull(t, c, left-1)
+		if left > 0 && p.Shrink() {
 			t.Fatal("a ring shrinks in which a byte waits")
 		}
 		pull(t, c, 1)
-		push(t, p, left)
-		pull(t, c, left)
-		if written := p.Written(); !p.Shrink() || p.Grown() || p.Written() != written {
-			t.Fatal("an empty ring does not shrink")
+		if written := p.Written(); !p.Shrink() || p.Grown() || p.Written() != written || c.Ready() {
+			t.Fatal("an empty ring does not shrink, or is ready")
 		}
-		want := BytesLeast
-		if p.tail%(4*BytesLeast) == 0 { // its first byte has the same place when it grows
-			want++
-		}
-		if n := push(t, p, BytesLeast+1); n != want {
-			t.Errorf("%d bytes fit into a ring that has shrunk, want %d", n, want)
-		}
-		pull(t, c, 2*most)
 	}
 }
 
@@ -182,18 +159,18 @@ func TestBytesWanted(t *testing.T) {
 	if !c.Wanted() || !p.Ready() {
 		t.Fatalf("half is free: the consumer thinks %v, the producer %v", c.Wanted(), p.Ready())
 	}
-	p, c, _ = byteRing(4 * BytesLeast) // is to grow: it must be empty
+	p, c, _ = byteRing(4 * BytesLeast) // what waits before the last part is no room
 	push(t, p, 1)
 	pull(t, c, 1)
-	push(t, p, BytesLeast+1)
+	push(t, p, 5*BytesLeast)
 	p.Want()
-	pull(t, c, BytesLeast-1)
+	pull(t, c, 3*BytesLeast-1)
 	if c.Wanted() || p.Ready() {
 		t.Fatalf("too early: the consumer thinks %v, the producer %v", c.Wanted(), p.Ready())
 	}
 	pull(t, c, 1)
 	if !c.Wanted() || !p.Ready() {
-		t.Fatalf("all is free: the consumer thinks %v, the producer %v", c.Wanted(), p.Ready())
+		t.Fatalf("half of the last part is free: the consumer thinks %v, the producer %v", c.Wanted(), p.Ready())
 	}
 }
 
@@ -220,30 +197,43 @@ func TestBytesEnds(t *testing.T) {
 
 // Positions that cannot be are errors, at both ends; those that could be are not.
 func TestBytesRefuseNonsense(t *testing.T) {
+	const more = 10 + BytesLeast // where the second part begins, where it does
 	for _, bad := range []struct {
-		tail uint64
-		size uint32
-		ok   bool
+		tail   uint64
+		used   uint32
+		begins [2]uint64
+		ok     bool
 	}{
-		{10 + BytesLeast, BytesLeast, true},
-		{11 + BytesLeast, BytesLeast, false},
-		{9, BytesLeast, false},
-		{0, BytesLeast, false},
-		{^uint64(0), BytesLeast, false},
-		{11, BytesLeast / 2, false},
-		{11, BytesLeast * 3, false},
-		{11, BytesLeast * 4, true},
-		{11, BytesLeast * 8, false},
-		{11, 0, false},
-		{11, 1 << 31, false},
+		{more, 1, [2]uint64{}, true},
+		{more + 1, 1, [2]uint64{}, false},
+		{9, 1, [2]uint64{}, false},
+		{0, 1, [2]uint64{}, false},
+		{^uint64(0), 1, [2]uint64{}, false},
+		{11, 0, [2]uint64{}, false},
+		{11, 3, [2]uint64{}, false},
+		{11, 1 << 31, [2]uint64{}, false},
+		{11, 1, [2]uint64{10}, true},
+		{11, 1, [2]uint64{11}, false},
+		{11, 2, [2]uint64{0, 10}, true},
+		{11, 2, [2]uint64{0, 20}, true},
+		{11, 2, [2]uint64{11, 20}, false},
+		{more + 4*BytesLeast, 2, [2]uint64{0, more}, true},
+		{more + 4*BytesLeast, 2, [2]uint64{0, more + 1}, false},
+		{more + 4*BytesLeast + 1, 2, [2]uint64{0, more}, false},
+		{10 + 4*BytesLeast, 2, [2]uint64{0, 5}, true},
+		{11 + 4*BytesLeast, 2, [2]uint64{0, 5}, false},
 	} {
 		p, c, control := byteRing(4 * BytesLeast)
 		push(t, p, 10)
 		pull(t, c, 10)
-		controlAt(control).tail.Store(bad.tail)
-		controlAt(control).size.Store(bad.size)
+		m := controlAt(control)
+		m.tail.Store(bad.tail)
+		m.used.Store(bad.used)
+		for i, at := range bad.begins {
+			m.begins[i].Store(at)
+		}
 		if _, err := c.Peek(); (err == nil) != bad.ok {
-			t.Errorf("tail %d, size %d: %v", bad.tail, bad.size, err)
+			t.Errorf("%+v: %v", bad, err)
 		}
 	}
 	for _, bad := range []struct {
@@ -255,8 +245,8 @@ func TestBytesRefuseNonsense(t *testing.T) {
 		p, c, control := byteRing(BytesLeast)
 		push(t, p, 10)
 		pull(t, c, 10)
-		p.Reserve()
 		p.head = 10
+		p.read = 10
 		if push(t, p, BytesLeast) != BytesLeast {
 			t.Fatal("no room")
 		}
@@ -298,14 +288,14 @@ func FuzzBytes(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})
 	f.Add([]byte{0x80, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3})
 	f.Fuzz(func(t *testing.T, script []byte) {
-		const most = 4 * BytesLeast
+		const most = 8 * BytesLeast
 		p, c, control := byteRing(most)
 		for len(script) > 0 {
 			op := script[0]
 			script = script[1:]
 			switch {
 			case op >= 0x80 && len(script) >= 8:
-				at := []int{0, 8, 128, 256, 260, 384, 392, 12}[op%8]
+				at := []int{0, 8, 128, 256, 260, 384, 392, 12, 64, 72}[op%10]
 				copy(control[at:at+4], script)
 				if at%8 == 0 {
 					copy(control[at:at+8], script)
@@ -326,6 +316,10 @@ func FuzzBytes(f *testing.F) {
 			case op%4 == 1:
 				p.Want()
 				p.Ready()
+				if op&0x40 != 0 {
+					p.Left()
+					p.Shrink()
+				}
 			case op%4 == 2:
 				b, err := c.Peek()
 				if len(b) > most || err != nil && b != nil {

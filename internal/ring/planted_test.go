@@ -18,6 +18,7 @@ import (
 func TestPlanted(t *testing.T) {
 	planted.Find(t, "StampRelaxed", 0, 1000, weakPair)
 	planted.Find(t, "InboxRelaxed", 0, 1000, weakInbox)
+	planted.Find(t, "PartEarly", 0, 1000, weakBytes)
 	for seed := range uint64(200) {
 		if err := weakPair(seed); err != nil {
 			t.Errorf("seed %d, without a bug: %v", seed, err)
@@ -25,6 +26,9 @@ func TestPlanted(t *testing.T) {
 	}
 	for seed := range uint64(50) {
 		if err := weakInbox(seed); err != nil {
+			t.Errorf("seed %d, without a bug: %v", seed, err)
+		}
+		if err := weakBytes(seed); err != nil {
 			t.Errorf("seed %d, without a bug: %v", seed, err)
 		}
 	}
@@ -95,6 +99,39 @@ func weakInbox(seed uint64) error {
 			}
 			came[from]++
 			c.Take(1)
+		}
+	})
+}
+
+// weakBytes sends words through a ring of bytes that grows, at the beginnings of long pieces.
+func weakBytes(seed uint64) error {
+	const size = 4 * BytesLeast
+	const piece = BytesLeast / 4
+	const pieces = 12
+	pick := rand.New(rand.NewPCG(seed, 0)).IntN
+	m := weak.New(BytesControl+BytesMemory(size), 2, pick, interleave.Point)
+	defer m.Close()
+	p := NewByteProducer(m.View(0), m.View(0)[BytesControl:])
+	c := NewByteConsumer(m.View(1), m.View(1)[BytesControl:])
+	m.Begin()
+	return (&interleave.Scheduler{Choose: func(n int, _ bool) int { return pick(n) }}).Run(func() {
+		interleave.Go(func() {
+			for i := range pieces {
+				room, _ := p.Reserve()
+				binary.LittleEndian.PutUint32(room, uint32(i+1))
+				p.Commit(piece)
+				p.Publish()
+			}
+		})
+		for i := range pieces {
+			for !c.Ready() {
+			}
+			b, err := c.Peek()
+			if err != nil || len(b) < piece || binary.LittleEndian.Uint32(b) != uint32(i+1) {
+				interleave.Fail("piece %d is %x, %v", i+1, b[:min(len(b), 4)], err)
+				return
+			}
+			c.Take(piece)
 		}
 	})
 }
