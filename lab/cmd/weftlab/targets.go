@@ -106,6 +106,12 @@ func targetFigure(r *perf.Result) string {
 	if r.Error != "" {
 		return "failed: " + r.Error
 	}
+	if v >= 1000 {
+		if larger, ok := map[string]string{"MB/s": "GB/s", "us": "ms"}[unit]; ok {
+			v /= 1000
+			unit = larger
+		}
+	}
 	return fmt.Sprintf("%.3g %s", v, unit)
 }
 

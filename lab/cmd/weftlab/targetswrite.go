@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -78,7 +79,7 @@ func targetRows(outcomes []perf.Outcome) string {
 		}
 		figures := strings.NewReplacer(" us", " µs").Replace
 		fmt.Fprintf(&out, "| %s | `%s` | %s | %s | %s | %s | %s |\n", o.What, o.Target, figures(targetFigure(&o.Results[0])),
-			figures(targetPeers(o.Results[1:])), ratio, targetBound(&o), reached)
+			figures(cmp.Or(targetPeers(o.Results[1:]), "–")), ratio, targetBound(&o), reached)
 	}
 	return out.String()
 }
