@@ -140,6 +140,12 @@ int weft_getinfo(uint32_t version, const char *node, const char *service, uint64
 	describe(i);
 	if (hints)
 		follow(i, hints);
+	i->src_addrlen = WEFT_NAME;
+	i->src_addr = calloc(1, WEFT_NAME); /* of no endpoint yet: its number and port are given when it is enabled */
+	if (!i->src_addr) {
+		fi_freeinfo(i);
+		return -FI_ENOMEM;
+	}
 	*info = i;
 	return 0;
 }
@@ -226,7 +232,6 @@ static int open_domain(struct fid_fabric *fabric, struct fi_info *info, struct f
 
 static int no_pep(struct fid_fabric *f, struct fi_info *i, struct fid_pep **p, void *c) { return -FI_ENOSYS; }
 static int no_wait(struct fid_fabric *f, struct fi_wait_attr *a, struct fid_wait **w) { return -FI_ENOSYS; }
-static int try_wait(struct fid_fabric *f, struct fid **fids, int count) { return -FI_ENOSYS; }
 
 static struct fi_ops_fabric fabric_ops = {
 	.size = sizeof fabric_ops,
@@ -234,7 +239,7 @@ static struct fi_ops_fabric fabric_ops = {
 	.passive_ep = no_pep,
 	.eq_open = weft_eq_open,
 	.wait_open = no_wait,
-	.trywait = try_wait,
+	.trywait = weft_trywait,
 };
 
 int weft_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)

@@ -72,6 +72,7 @@ int weft_av_open(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_
 int weft_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **cq, void *context);
 int weft_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct fid_cntr **cntr, void *context);
 int weft_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **eq, void *context);
+int weft_trywait(struct fid_fabric *fabric, struct fid **fids, int count);
 int weft_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep, void *context);
 
 int weft_av_tell(struct weft_av *av, struct weft_ep *ep); /* all names, to an endpoint that is enabled */

@@ -1,5 +1,5 @@
-/* Completion queues, which are read without a call of the core while there is something in them; and counters and event
- * queues, of which there is nothing to tell. */
+/* Completion queues, which are read without a call of the core while there is something in them; and counters, of which
+ * there is nothing to tell. */
 #include "provider.h"
 
 #include <errno.h>
@@ -243,25 +243,5 @@ int weft_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct 
 	c->fid.fid = (struct fid){ FI_CLASS_CNTR, context, &simple_ops };
 	c->fid.ops = &cntr_ops;
 	*fid = &c->fid;
-	return 0;
-}
-
-static ssize_t eq_read(struct fid_eq *q, uint32_t *e, void *b, size_t n, uint64_t f) { return -FI_EAGAIN; }
-static ssize_t eq_readerr(struct fid_eq *q, struct fi_eq_err_entry *e, uint64_t f) { return -FI_EAGAIN; }
-static ssize_t eq_write(struct fid_eq *q, uint32_t e, const void *b, size_t n, uint64_t f) { return -FI_ENOSYS; }
-static ssize_t eq_sread(struct fid_eq *q, uint32_t *e, void *b, size_t n, int t, uint64_t f) { return -FI_EAGAIN; }
-static const char *eq_error(struct fid_eq *q, int err, const void *d, char *b, size_t n) { return fi_strerror(err); }
-
-static struct fi_ops_eq eq_ops = { sizeof eq_ops, eq_read, eq_readerr, eq_write, eq_sread, eq_error };
-
-int weft_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **fid, void *context)
-{
-	struct fid_eq *q = calloc(1, sizeof *q);
-
-	if (!q)
-		return -FI_ENOMEM;
-	q->fid = (struct fid){ FI_CLASS_EQ, context, &simple_ops };
-	q->ops = &eq_ops;
-	*fid = q;
 	return 0;
 }
