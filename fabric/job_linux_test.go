@@ -16,7 +16,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	job.Main(map[string]func(context.Context, *weft.Proc) error{"ring": passRound, "wait": waitForEach})
+	job.Main(map[string]func(context.Context, *weft.Proc) error{
+		"ring": passRound, "wait": waitForEach, "many": sendMany,
+	})
 	os.Exit(m.Run())
 }
 
@@ -121,8 +123,14 @@ func waitForEach(ctx context.Context, p *weft.Proc) error {
 
 func start(t *testing.T, provider, program string) *job.Job {
 	t.Helper()
+	return startWith(t, provider, program)
+}
+
+// startWith starts a job whose ranks have more in their environment.
+func startWith(t *testing.T, provider, program string, env ...string) *job.Job {
+	t.Helper()
 	j, err := job.Start(t.Context(), job.Config{
-		Ranks: 3, Run: program, Transport: weft.TransportFabric, Env: []string{join.EnvFabric + "=" + provider},
+		Ranks: 3, Run: program, Transport: weft.TransportFabric, Env: append(env, join.EnvFabric+"="+provider),
 		Liveness: waittest.Patience, // a handshake takes long where everything is emulated
 	})
 	if err != nil {
