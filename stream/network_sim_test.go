@@ -213,3 +213,57 @@ func TestRankDies(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestReturnFollowsLastWords: a rank whose program has returned is gone for a network only behind all that it had sent,
+// also if the network is opened later.
+func TestReturnFollowsLastWords(t *testing.T) {
+	_, err := weft.Simulate(within(t), weft.Cluster{Ranks: 2}, func(ctx context.Context, p *weft.Proc) error {
+		if p.Rank() == 1 { // a network would wait for the answer to its dial
+			q, err := p.OpenPort(5, nil)
+			if err != nil {
+				return err
+			}
+			dial := frame{kind: frameOpen, dialled: true, arg: 1 << 16, id: 9}
+			for _, f := range []frame{dial, {kind: frameData, dialled: true, id: 9}} {
+				b := make([]byte, headerBytes)
+				f.put(b)
+				if f.kind == frameData {
+					b = append(b, "last words"...)
+				}
+				if err := q.Send(ctx, 0, b); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		for gone := range p.Deaths(ctx) {
+			if gone.Rank == 1 {
+				break
+			}
+		}
+		n, err := Open(p, 5)
+		if err != nil {
+			return err
+		}
+		defer n.Close()
+		l, err := n.Listen()
+		if err != nil {
+			return err
+		}
+		if err := p.Sleep(ctx, time.Second); err != nil {
+			return err
+		}
+		c, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		b, err := io.ReadAll(c)
+		if string(b) != "last words" || !errors.Is(err, weft.ErrPeer) {
+			return fmt.Errorf("read %q, and then %w", b, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
