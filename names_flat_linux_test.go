@@ -17,7 +17,7 @@ var uses = []struct {
 	use    func(ctx context.Context, p *Proc, i int) error
 }{
 	{"port", 600, func(ctx context.Context, p *Proc, i int) error {
-		q, err := p.OpenPort(i%60000, nil)
+		q, err := p.OpenPort(i%40000, nil)
 		if err != nil {
 			return err
 		}
