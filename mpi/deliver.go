@@ -109,12 +109,11 @@ func (w *world) deliver(a *arrival) {
 	w.announce(c, place, &a.head)
 }
 
-// announce ends the probes that a message matches. The lock is held.
+// announce ends the probes that a message matches which no receive waited for. The lock is held.
 func (w *world) announce(c *Comm, place int, h *header) {
 	for _, r := range w.probes {
-		if r.c == c && (r.source == AnySource || r.source == place) && (r.key^h.key())&r.mask == 0 {
-			r.status = h.status(place)
-			r.end(nil)
+		if r.state == waiting && r.c == c && (r.source == AnySource || r.source == place) && (r.key^h.key())&r.mask == 0 {
+			r.look()
 		}
 	}
 }

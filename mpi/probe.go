@@ -74,13 +74,10 @@ func (c *Comm) probe(ctx context.Context, from, tag int, taking bool) (Status, *
 	defer w.unlock()
 	r := w.get(c, from, key, mask)
 	defer w.put(r)
-	if r.taking = taking; taking {
-		r.post()
-	} else {
-		r.look()
-		w.probes = append(w.probes, r)
-		defer func() { w.probes = drop(w.probes, r) }()
-	}
+	r.taking = taking
+	r.look()
+	w.probes = append(w.probes, r)
+	defer func() { w.probes = drop(w.probes, r) }()
 	if ctx == over {
 		err = w.poll(r)
 	}
@@ -92,7 +89,6 @@ func (c *Comm) probe(ctx context.Context, from, tag int, taking bool) (Status, *
 		}
 	}
 	if err != nil {
-		c.q.Cancel(r.ticket)
 		return Status{}, nil, err
 	}
 	if err := r.failure(); err != nil {
@@ -101,16 +97,21 @@ func (c *Comm) probe(ctx context.Context, from, tag int, taking bool) (Status, *
 	return r.status, &Message{c, r.got, r.status}, nil
 }
 
-// look ends a probe whose message has come, or cannot come. The lock is held.
+// look ends a probe whose message has come, or cannot come. A message that a posted receive waits for is not to be seen.
+// The lock is held.
 func (r *receive) look() {
 	c := r.c
 	if err := c.over(); err != nil {
 		r.end(err)
-	} else if m, from, ok := c.q.Peek(r.source, r.key, r.mask); ok {
+	} else if m, from, ok := c.q.Peek(r.source, r.key, r.mask); !ok {
+		if err := c.why(r.source); err != nil {
+			r.end(err)
+		}
+	} else if r.taking {
+		r.post()
+	} else {
 		r.status = m.head.status(from)
 		r.end(nil)
-	} else if err := c.why(r.source); err != nil {
-		r.end(err)
 	}
 }
 
