@@ -97,8 +97,8 @@ func (c *Comm) probe(ctx context.Context, from, tag int, taking bool) (Status, *
 	return r.status, &Message{c, r.got, r.status}, nil
 }
 
-// look ends a probe whose message has come, or cannot come. A message that a posted receive waits for is not to be seen.
-// The lock is held.
+// look ends a probe whose message has come, or cannot come. A message that a posted receive waits for is not to be
+// seen. The lock is held.
 func (r *receive) look() {
 	c := r.c
 	if err := c.over(); err != nil {
