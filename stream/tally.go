@@ -45,17 +45,18 @@ func (t *tally) stats() ConnStats {
 		Peer: t.peer, Remote: t.remote.String(), Opened: t.opened, Read: t.read.Load(), Written: t.written.Load(),
 		Full: t.full.Load(), Sleeps: t.sleeps.Load(),
 	}
+	most := uint64(ring.BytesMemory(MaxBuffer)) // of a peer that has not changed the positions
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.in != nil {
 		written, read := t.in.Positions()
 		s.Read += read
-		s.Waiting = min(written-read, 2*MaxBuffer)
+		s.Waiting = min(written-read, most)
 	}
 	if t.out != nil {
 		written, read := t.out.Positions()
 		s.Written += written
-		s.Queued = min(written-read, 2*MaxBuffer)
+		s.Queued = min(written-read, most)
 		s.Memory = true
 	}
 	return s
