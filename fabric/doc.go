@@ -13,6 +13,7 @@
 // Each rank has one reliable endpoint (package ofi), by which packets go, and for each peer a TCP connection over which
 // the two have met (package handshake) and by which each notices the other's end. The connection carries no packets.
 //
-// Tested in transport_linux_test.go (transporttest over each provider that needs no device, strangers), and in
+// Tested in transport_linux_test.go (transporttest over each provider that needs no device, strangers), in
+// said_linux_test.go (what ranks say of it, and what they do without it), in noalloc_linux_test.go, and in
 // traps_linux_test.go, which shows what a program must not do with libfabric.
 package fabric

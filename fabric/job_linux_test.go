@@ -17,7 +17,8 @@ import (
 
 func TestMain(m *testing.M) {
 	job.Main(map[string]func(context.Context, *weft.Proc) error{
-		"ring": passRound, "wait": waitForEach, "many": sendMany,
+		"ring": passRound, "wait": waitForEach, "many": sendMany, "path": sayPath,
+		"counted": exchangeCounted,
 	})
 	os.Exit(m.Run())
 }
@@ -129,8 +130,13 @@ func start(t *testing.T, provider, program string) *job.Job {
 // startWith starts a job whose ranks have more in their environment.
 func startWith(t *testing.T, provider, program string, env ...string) *job.Job {
 	t.Helper()
+	return startRanks(t, 3, provider, program, env...)
+}
+
+func startRanks(t *testing.T, ranks int, provider, program string, env ...string) *job.Job {
+	t.Helper()
 	j, err := job.Start(t.Context(), job.Config{
-		Ranks: 3, Run: program, Transport: weft.TransportFabric, Env: append(env, join.EnvFabric+"="+provider),
+		Ranks: ranks, Run: program, Transport: weft.TransportFabric, Env: append(env, join.EnvFabric+"="+provider),
 		Liveness: waittest.Patience, // a handshake takes long where everything is emulated
 	})
 	if err != nil {

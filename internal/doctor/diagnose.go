@@ -130,7 +130,7 @@ func (d *diagnosis) pair(p Pair) {
 		d.add(Slow, where, fmt.Sprintf("%s one way, %s back: %s; %s", there.Transport, back.Transport, there.Why, back.Why),
 			"give both hosts the same privileges and interfaces")
 	} else if there.Transport == "udp" {
-		d.notEthernet(p, where)
+		d.onlyUDP(p, where)
 	}
 	m := p.There.Measured
 	if m == nil {
@@ -147,14 +147,14 @@ func (d *diagnosis) pair(p Pair) {
 	}
 }
 
-// notEthernet adds a finding about two ranks that use UDP where raw Ethernet might do.
-func (d *diagnosis) notEthernet(p Pair, where string) {
+// onlyUDP adds a finding about two ranks that use UDP where libfabric or raw Ethernet might do.
+func (d *diagnosis) onlyUDP(p Pair, where string) {
 	why := p.There.Why
 	_, short, ok := strings.Cut(why, "so UDP; ")
 	if !ok {
 		return // UDP was asked for, or the two share a host
 	}
-	what := "UDP rather than raw Ethernet: " + short
+	what := "UDP rather than a faster transport: " + short
 	switch {
 	case strings.Contains(short, "another subnet"):
 		d.add(Note, where, what, "do nothing: a router lies between them")

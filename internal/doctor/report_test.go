@@ -76,7 +76,8 @@ func sick() *Report {
 	udp := func(i, at, peer int) {
 		p := &r.Ranks[i].Peers[at]
 		p.Transport = "udp"
-		p.Why = "another host, so UDP; no interface for raw Ethernet is given (WEFT_INTERFACE)"
+		p.Why = "another host, so UDP; no libfabric (libfabric.so.1 is not installed (Debian: libfabric1)); " +
+			"no interface for raw Ethernet is given (WEFT_INTERFACE)"
 		p.MTU = 1472
 		p.Guard = "authenticate"
 	}
