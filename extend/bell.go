@@ -30,8 +30,8 @@ func (b *Bell) Ring() { b.b.Ring() }
 func (b *Bell) Rouse() { b.b.Rouse() }
 
 // Wait waits until ready returns true, which a rank brings about before it rings. Ready is called again and again, and
-// must not wait. If ctx ends first the error is that of ctx; if the rank has gone, so that it cannot ring, it is its
-// weft.PeerError.
+// must not wait. If ctx ends first the error is that of ctx; if the rank has gone, or its program has returned, so that
+// it cannot ring, it is its weft.PeerError.
 func (b *Bell) Wait(ctx context.Context, ready func() bool, rank int) error {
 	return b.b.Await(ctx, ready, rank)
 }

@@ -2,6 +2,7 @@ package mpi_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -47,6 +48,40 @@ func TestReceivesFromReturned(t *testing.T) {
 		})
 		if err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// A rank that returns between two operations ends the operations of the others: those that they carry out in memory as
+// those by messages.
+func TestReturnEndsOperations(t *testing.T) {
+	for _, hosts := range []int{0, 1} {
+		program := func(ctx context.Context, p *weft.Proc) error {
+			w := mpi.World(p)
+			x := []int64{1}
+			for range 10 { // the first ones are by messages
+				if err := mpi.AllReduce(ctx, w, x, mpi.Sum); err != nil {
+					return err
+				}
+			}
+			if p.Rank() == 1 {
+				return nil
+			}
+			err := mpi.AllReduce(ctx, w, x, mpi.Sum)
+			var gone *weft.PeerError
+			if (!errors.As(err, &gone) || gone.Rank != 1 || !gone.Clean) && !errors.Is(err, weft.ErrRevoked) {
+				t.Errorf("rank %d of 3: %v", p.Rank(), err)
+			}
+			return nil
+		}
+		_, err := weft.Simulate(t.Context(), weft.Cluster{Ranks: 3, PerHost: 3 * hosts}, program)
+		if err != nil {
+			t.Error(err)
+		}
+		if hosts == 1 {
+			if err := weft.Local(t.Context(), 3, program); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }

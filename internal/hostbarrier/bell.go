@@ -57,8 +57,8 @@ func (b *Bell) Rouse() {
 	sys.FutexWake(mem.Word32(b.Memory, atSeq))
 }
 
-// Await waits until ready returns true, which a rank brings about before it rings. If the rank has gone, and so cannot,
-// the error is its PeerError.
+// Await waits until ready returns true, which a rank brings about before it rings. If the rank has gone, or its program
+// has returned, and so it cannot, the error is its PeerError.
 func (b *Bell) Await(ctx context.Context, ready func() bool, rank int) error {
 	if b.poll(true, ready) {
 		return nil
@@ -70,12 +70,7 @@ func (b *Bell) Await(ctx context.Context, ready func() bool, rank int) error {
 	b.watch(ctx)
 	nap := b.Node.Asleep(counters.HostBarrier, 0, "")
 	defer b.Node.Awake(nap)
-	return b.sleep(ctx, func() (bool, error) {
-		if ready() {
-			return true, nil
-		}
-		return false, b.lost(rank)
-	})
+	return b.sleep(ctx, ready, func() error { return b.lost(rank) })
 }
 
 // lost returns why a rank cannot be waited for any more, or nil.
@@ -83,7 +78,10 @@ func (b *Bell) lost(rank int) error {
 	if b.Node.Closing() {
 		return failure.ErrClosed
 	}
-	return b.Node.Gone(rank)
+	if p := b.Node.Peer(rank); p != nil {
+		return p.Left()
+	}
+	return nil
 }
 
 // awaitHosted is Await in a simulation, where no goroutine has to be woken: the simulator evaluates the condition.
@@ -105,14 +103,21 @@ const (
 	recheck = 100 * time.Millisecond
 )
 
-// sleep sleeps until look returns true or an error.
-func (b *Bell) sleep(ctx context.Context, look func() (bool, error)) error {
+// sleep sleeps until ready returns true. If lost returns an error, and what the rank did last has not made it ready,
+// that is the error.
+func (b *Bell) sleep(ctx context.Context, ready func() bool, lost func() error) error {
 	word := mem.Word32(b.Memory, atSeq)
 	mem.Add64(b.Memory, atSleepers, 1)
 	defer mem.Add64(b.Memory, atSleepers, ^uint64(0))
 	for d := soon; ; d = recheck {
 		seen := uint32(mem.Load64(b.Memory, atSeq))
-		if done, err := look(); done || err != nil {
+		if ready() {
+			return nil
+		}
+		if err := lost(); err != nil {
+			if ready() {
+				return nil
+			}
 			return err
 		}
 		if err := ctx.Err(); err != nil {

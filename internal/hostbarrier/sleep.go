@@ -24,12 +24,7 @@ func (b *Barrier) sleep(ctx context.Context, phase uint64, cond func(b *Barrier,
 	b.bell.watch(ctx)
 	nap := b.Node.Asleep(counters.HostBarrier, phase, b.Name)
 	defer b.Node.Awake(nap)
-	err := b.bell.sleep(ctx, func() (bool, error) {
-		if cond(b, phase) {
-			return true, nil
-		}
-		return false, b.lost(phase)
-	})
+	err := b.bell.sleep(ctx, func() bool { return cond(b, phase) }, func() error { return b.lost(phase) })
 	if failure.GivenUp(err) {
 		return b.explain(phase, err)
 	}

@@ -63,6 +63,7 @@ func TestMendedFaults(t *testing.T) {
 		// a rank left with a lock whose home grants permits, and the next holder was not told
 		1456:                "lock",
 		1795757029892002445: "sundry,request", // a scene in which nothing may come took what an earlier one had sent
+		1127000010:          "ends",           // an operation in memory waited for a rank that had returned
 		1795759712330180397: "",               // TryMProbe took a message that a receive waited for
 		1795759625021557235: "",               // the same
 	} {
