@@ -20,20 +20,29 @@ func Until(t testing.TB, what string, cond func() bool) {
 }
 
 // Poll waits until cond holds, and reports whether it came to hold: for a rank's process, which has no test. It looks
-// without a pause for a moment, and then once a millisecond.
+// without a pause for a moment, and then once a millisecond. A look that takes long, such as one at all processes, is
+// followed by a longer pause: the waiting test leaves the processor to those for which it waits.
 func Poll(cond func() bool) bool {
-	const busy = 2 * time.Millisecond
-	for begun := time.Now(); !cond(); {
-		switch waited := time.Since(begun); {
+	const (
+		busy    = 2 * time.Millisecond
+		longest = 50 * time.Millisecond
+	)
+	begun := time.Now()
+	for {
+		look := time.Now()
+		if cond() {
+			return true
+		}
+		now := time.Now()
+		switch waited := now.Sub(begun); {
 		case waited > Patience:
 			return false
 		case waited > busy:
-			time.Sleep(time.Millisecond)
+			time.Sleep(min(max(time.Millisecond, 9*now.Sub(look)), longest))
 		default:
 			runtime.Gosched()
 		}
 	}
-	return true
 }
 
 // End returns the time that ends a hang, as the deadline of a connection.
