@@ -133,7 +133,7 @@ func exists(name string) bool {
 func (c *cluster) build(pkg string) string {
 	c.t.Helper()
 	file := c.path(path.Base(pkg))
-	if err := os.Link(program(c.t, pkg), file); err != nil {
+	if err := os.Link(program(c.t, pkg), file); err != nil && !errors.Is(err, os.ErrExist) {
 		c.t.Fatal(err)
 	}
 	return file
@@ -175,8 +175,13 @@ func (c *cluster) left() (found []string) {
 // until waits for what other processes do.
 func (c *cluster) until(what string, holds func() bool) {
 	c.t.Helper()
-	netlabtest.Until(c.t, what, func() (any, bool) { return c.left(), holds() })
+	netlabtest.Until(c.t, what, func() (any, bool) { return leftovers{c}, holds() })
 }
+
+// leftovers says what is left of a cluster's jobs, to those that ask.
+type leftovers struct{ of *cluster }
+
+func (l leftovers) String() string { return fmt.Sprint(l.of.left()) }
 
 // command returns a weft run on the first host, by way of the cluster's ssh.
 func (c *cluster) command(args ...string) *exec.Cmd {
@@ -208,9 +213,28 @@ func (c *cluster) run(args ...string) (out, errs string, status int) {
 
 var hostsClass = flag.String("hosts.class", "S", "of Integer Sort on several hosts")
 
-// Integer Sort over ssh on four hosts: shared memory inside each, the network between.
+// TestHosts runs jobs on four hosts. Nothing is left of a job when the next begins.
 func TestHosts(t *testing.T) {
 	c := newCluster(t, 4)
+	for _, k := range []struct {
+		name string
+		test func(*testing.T, *cluster)
+	}{
+		{"sort", sortBetweenHosts}, {"flags", flagsReachRanks}, {"hosts that cannot be", hostsThatCannotBe},
+		{"copy", programIsCopied}, {"two names", twoNamesOfAHost}, {"two jobs", twoJobs}, {"shown", ranksAreShown},
+		{"two jobs of mpiexec", twoJobsOfHydra},
+	} {
+		t.Run(k.name, func(t *testing.T) {
+			of := *c
+			of.t = t
+			k.test(t, &of)
+			of.until("nothing is left of the jobs", func() bool { return len(of.left()) == 0 })
+		})
+	}
+}
+
+// Integer Sort over ssh on four hosts: shared memory inside each, the network between.
+func sortBetweenHosts(t *testing.T, c *cluster) {
 	sort := c.build("weft/examples/nas/is")
 	out, errs, status := c.run("-n", "8", "-hosts", "h0,h1,h2,h3", sort, "-class", *hostsClass)
 	if status != 0 || !strings.Contains(out, "SUCCESSFUL") {
@@ -231,8 +255,7 @@ func TestHostsOfIPv6(t *testing.T) {
 }
 
 // Variables and cores are for ranks on other hosts, too; hosts of one machine do not give a core twice.
-func TestHostsFlags(t *testing.T) {
-	c := newCluster(t, 3)
+func flagsReachRanks(t *testing.T, c *cluster) {
 	const tell = `echo "$WORD $(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)"`
 	c.write("tell", "#!/bin/sh\n"+tell+"\n")
 	if err := os.Chmod(c.path("tell"), 0o700); err != nil {
@@ -261,8 +284,7 @@ func TestHostsFlags(t *testing.T) {
 }
 
 // What is wrong with a host is said in a line that names it, and the job does not start.
-func TestHostsThatCannotBe(t *testing.T) {
-	c := newCluster(t, 2)
+func hostsThatCannotBe(t *testing.T, c *cluster) {
 	hello := c.build("weft/examples/hello")
 	script := func(name, text string) string {
 		c.write(name, "#!/bin/sh\n"+text)
@@ -303,8 +325,7 @@ func TestHostsThatCannotBe(t *testing.T) {
 }
 
 // The program is copied if it may be, also by way of other hosts, and the copies are removed.
-func TestHostsCopy(t *testing.T) {
-	c := newCluster(t, 4)
+func programIsCopied(t *testing.T, c *cluster) {
 	if err := os.Mkdir(c.path("tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -336,8 +357,7 @@ func TestHostsCopy(t *testing.T) {
 }
 
 // Two names of a host are one host for the ranks: they share memory.
-func TestHostsNames(t *testing.T) {
-	c := newCluster(t, 2)
+func twoNamesOfAHost(t *testing.T, c *cluster) {
 	hello := c.build("weft/examples/ping")
 	out, errs, status := c.run("-hosts", "h1,g1", hello, "-count", "10")
 	if status != 0 || !strings.Contains(out, "over shm") {

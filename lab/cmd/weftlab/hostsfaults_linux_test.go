@@ -90,8 +90,7 @@ func (c *cluster) start(what string, job *exec.Cmd) *netlabtest.Transcript {
 }
 
 // Jobs on the same hosts do not disturb each other.
-func TestHostsTwice(t *testing.T) {
-	c := newCluster(t, 3)
+func twoJobs(t *testing.T, c *cluster) {
 	sort := c.build("weft/examples/nas/is")
 	var jobs sync.WaitGroup
 	for range 2 {
@@ -123,8 +122,7 @@ func TestHostsManyRanks(t *testing.T) {
 }
 
 // weft ps shows the ranks of all hosts, and SIGQUIT has them told.
-func TestHostsAreShown(t *testing.T) {
-	c := newCluster(t, 3)
+func ranksAreShown(t *testing.T, c *cluster) {
 	ping := c.build("weft/examples/ping")
 	cmd := c.command("-hosts", "h1,h2", ping, "-count", "1000000000")
 	said := c.start("a job of two hosts", cmd)

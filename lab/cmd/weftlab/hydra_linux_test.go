@@ -107,12 +107,11 @@ func TestHydraFaults(t *testing.T) {
 }
 
 // Jobs of mpiexec on the same hosts do not disturb each other.
-func TestHydraTwice(t *testing.T) {
-	c := newCluster(t, 3)
+func twoJobsOfHydra(t *testing.T, c *cluster) {
 	sort := c.build("weft/examples/nas/is")
 	var jobs sync.WaitGroup
 	for range 2 {
-		cmd := c.hydra(c.lab.Hosts[1:], 4, sort, "-class", "S")
+		cmd := c.hydra(c.lab.Hosts[1:3], 4, sort, "-class", "S")
 		said := c.start("one of two jobs", cmd)
 		jobs.Go(func() {
 			if err := cmd.Wait(); err != nil || !strings.Contains(said.String(), "SUCCESSFUL") {

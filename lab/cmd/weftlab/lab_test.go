@@ -176,6 +176,7 @@ func TestLabRecords(t *testing.T) {
 
 // TestLabBreakdown: the breakdown names every part, and draws them.
 func TestLabBreakdown(t *testing.T) {
+	netlabtest.AtLength(t)
 	needsLab(t)
 	svg := filepath.Join(t.TempDir(), "breakdown.svg")
 	out, stderr, status := weftlab(t, "lab", "--", "weftlab", "perf", "breakdown", "-rounds", "1", "-json", "-svg", svg)

@@ -36,7 +36,7 @@ func TestNarrowJobs(t *testing.T) {
 			if err := c.spoil(l); err != nil {
 				t.Fatal(err)
 			}
-			out := weftIn(t, l, "run", "-n", "2", "-transport", "udp", "-timeout", "2m", is, "-class", "W")
+			out := weftIn(t, l, "run", "-n", "2", "-transport", "udp", "-timeout", "2m", is, "-class", "S")
 			if !strings.Contains(out, "SUCCESSFUL") {
 				t.Error(out)
 			}
