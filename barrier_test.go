@@ -50,7 +50,7 @@ func TestBarriers(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				for phase := range 40 {
+				for phase := range 12 {
 					if err := c.arrive(ctx, phase); err != nil {
 						return err
 					}

@@ -12,7 +12,7 @@ import (
 // and the same with semaphores. Even ranks fill it, odd ranks empty it.
 func TestQueueOfRanks(t *testing.T) {
 	const (
-		items = 60
+		items = 20
 		room  = 3
 	)
 	networks(t, 4, func(ctx context.Context, p *Proc) error {

@@ -45,7 +45,7 @@ func TestLocks(t *testing.T) {
 }
 
 func contend(ctx context.Context, p *Proc, cfg LockConfig) error {
-	const times = 30
+	const times = 10
 	t, err := newTally(ctx, p, "tally", &RegionConfig{Lock: "L"})
 	if err != nil {
 		return err
@@ -188,6 +188,7 @@ func TestGiveUpLock(t *testing.T) {
 
 // TestReaders: readers share a lock, writers do not.
 func TestReaders(t *testing.T) {
+	const rounds = 8
 	everywhere(t, 4, func(ctx context.Context, p *Proc) error {
 		l := p.RWLock("L")
 		b := p.Barrier("b", nil)
@@ -207,7 +208,7 @@ func TestReaders(t *testing.T) {
 		if err := l.Unlock(); err != nil {
 			return err
 		}
-		for range 20 {
+		for range rounds {
 			if _, err := l.Lock(ctx); err != nil {
 				return err
 			}
@@ -227,7 +228,7 @@ func TestReaders(t *testing.T) {
 		if err := b.Wait(ctx); err != nil {
 			return err
 		}
-		if sum, err := t.add(ctx, 0, 0); err != nil || sum != 20*uint64(p.Size()) {
+		if sum, err := t.add(ctx, 0, 0); err != nil || sum != rounds*uint64(p.Size()) {
 			return fmt.Errorf("%d, %v", sum, err)
 		}
 		return b.Wait(ctx)

@@ -38,7 +38,7 @@ func everything(ctx context.Context, p *weft.Proc) error {
 		return err
 	}
 	defer e.Close()
-	const rounds = 300
+	const rounds = 100
 	medium := make([]byte, am.MaxMedium)
 	bulk := make([]byte, 1<<16)
 	end := func() { answered++ }

@@ -18,7 +18,7 @@ func tree(hosts int, fixed bool) Case {
 // TestIncast: however many hosts send to one, its link is used, nearly nothing is lost after the first round trips,
 // all senders have the same share, and short messages get through.
 func TestIncast(t *testing.T) {
-	for _, senders := range []int{1, 2, 4, 16, 64} {
+	for _, senders := range []int{1, 4, 64} {
 		r, err := RunIncast(tree(1024, false), senders)
 		if err != nil {
 			t.Fatal(err)
@@ -34,7 +34,7 @@ func TestIncast(t *testing.T) {
 // window loses no packet here.
 func TestExchanges(t *testing.T) {
 	for name, run := range map[string]func(Case, int) (Exchange, error){"halo": RunHalo, "all to all": RunAllToAll} {
-		for _, size := range []int{1 << 10, 8 << 10, 64 << 10} {
+		for _, size := range []int{1 << 10, 64 << 10} {
 			c := tree(64, false)
 			c.Topology = "fattree:8"
 			ours, err := run(c, size)
