@@ -1,7 +1,8 @@
 // Linter vets and lints a package for the go command, which keeps its results:
 //
-//	go vet -vettool=linter ./...
+//	go vet -vettool=first ./...
 //
+// Program first beside this one answers in its place for the packages of which nobody needs to know anything.
 // It runs the analyzers of go vet, of staticcheck, and of the smaller linters in suite.go, except where exclusions.go
 // or a comment excuses a finding:
 //
@@ -24,23 +25,12 @@ import (
 	"honnef.co/go/tools/analysis/facts/deprecated"
 )
 
-// imported has others' packages that the product or the laboratory imports, between commas. The linker sets it
-// (.ci/lint), so the go command forgets its results when the list changes.
-var imported string
-
 func main() {
 	debug.SetGCPercent(400) // it ends soon
 	all := suite()
 	if last := os.Args[len(os.Args)-1]; strings.HasSuffix(last, ".cfg") {
 		asked := read(last)
 		product := strings.HasPrefix(asked.ImportPath+"/", "weft/")
-		if asked.VetxOnly && !product && imported != "" && !containsWord(imported, ",", asked.ImportPath) {
-			// No code here calls it, so nobody asks what there is to know of it.
-			if err := os.WriteFile(asked.VetxOutput, nil, 0o666); err != nil {
-				log.Fatal(err)
-			}
-			return
-		}
 		for _, a := range all { // whatever analyzes this package reads what all have found about its imports
 			register(a)
 		}
@@ -83,7 +73,6 @@ func needed(name string, by []*analysis.Analyzer) *analysis.Analyzer {
 type question struct {
 	ImportPath string
 	VetxOnly   bool // only what packages that import this one need to know
-	VetxOutput string
 }
 
 func read(file string) (q question) {
