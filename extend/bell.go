@@ -2,6 +2,7 @@ package extend
 
 import (
 	"context"
+	"time"
 
 	"weft"
 	"weft/internal/hostbarrier"
@@ -34,6 +35,13 @@ func (b *Bell) Rouse() { b.b.Rouse() }
 // it cannot ring, it is its weft.PeerError.
 func (b *Bell) Wait(ctx context.Context, ready func() bool, rank int) error {
 	return b.b.Await(ctx, ready, rank)
+}
+
+// RoundTrip measures how long a word takes from this rank's processor to that of another rank and back: the shortest of
+// many times, or 0 if the two do not run at the same time. Mine and theirs are 8 bytes of the memory, 0 at first and
+// aligned to 8. The other rank calls it at about the same time, with the two exchanged; one of the ranks says first.
+func (b *Bell) RoundTrip(mine, theirs []byte, first bool) time.Duration {
+	return b.b.RoundTrip(mine, theirs, first)
 }
 
 // Vain is called after a look at the memory that has found nothing, by a goroutine that looks again and again: it lets

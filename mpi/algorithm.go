@@ -16,15 +16,18 @@ type algorithm struct {
 	name string
 	run  func(k *call, ctx context.Context) error // by messages
 	way  *way                                     // on the board, instead
+	far  bool                                     // the elements stay in the memory of their members
 	fits func(k *call) bool                       // says the same at all members; nil: it always fits
 }
 
-// onBoard returns how the algorithm carries an operation out on the board, or nil.
-func (a *algorithm) onBoard(k *call) *way {
+// choose has an operation carried out by an algorithm, and reports whether that is on the board.
+func (k *call) choose(a *algorithm) bool {
+	k.way = a.way
+	k.far = a.far
 	if a.way != nil && k.varied {
-		return &boardWays.varied
+		k.way = &boardWays.varied
 	}
-	return a.way
+	return k.way != nil
 }
 
 // algorithms has the ways to carry out each operation. The first one always fits.
@@ -37,28 +40,33 @@ func init() {
 		return algorithm{name: name, run: r, fits: fits}
 	}
 	board := func(w way) algorithm { return algorithm{name: "board", way: &w, fits: onBoard} }
+	direct := func(w way) algorithm { return algorithm{name: "direct", way: &w, far: true, fits: farFits} }
 	gather := []algorithm{
 		always("ring", (*call).allGatherRing), some("bruck", (*call).allGatherBruck, alike), board(boardWays.gather),
+		direct(boardWays.gather),
 	}
 	algorithms = [operations][]algorithm{
 		OpBarrier: {always("dissemination", (*call).barrier), board(boardWays.barrier)},
 		OpBroadcast: {
 			always("tree", (*call).broadcastTree), some("scatter", (*call).broadcastScattered, divisible),
-			board(boardWays.broadcast),
+			board(boardWays.broadcast), direct(boardWays.broadcast),
 		},
-		OpReduce: {always("tree", (*call).reduceTree), board(boardWays.reduce)},
+		OpReduce: {always("tree", (*call).reduceTree), board(boardWays.reduce), direct(boardWays.reduce)},
 		OpAllReduce: {
 			always("doubling", (*call).allReduceDoubling), some("parts", (*call).allReduceParts, divisible),
-			board(boardWays.allReduce),
+			board(boardWays.allReduce), direct(boardWays.allReduce),
 		},
-		OpScan:          {always("doubling", (*call).scan), board(boardWays.reduce)},
-		OpExscan:        {always("doubling", (*call).scan), board(boardWays.reduce)},
-		OpReduceScatter: {always("parts", (*call).reduceScatter), board(boardWays.reduceScatter)},
-		OpGather:        {always("linear", (*call).gather), board(boardWays.gather)},
-		OpScatter:       {always("linear", (*call).scatter), board(boardWays.scatter)},
-		OpAllGather:     gather,
+		OpScan:   {always("doubling", (*call).scan), board(boardWays.reduce)},
+		OpExscan: {always("doubling", (*call).scan), board(boardWays.reduce)},
+		OpReduceScatter: {
+			always("parts", (*call).reduceScatter), board(boardWays.reduceScatter), direct(boardWays.reduceScatter),
+		},
+		OpGather:    {always("linear", (*call).gather), board(boardWays.gather), direct(boardWays.gather)},
+		OpScatter:   {always("linear", (*call).scatter), board(boardWays.scatter), direct(boardWays.scatter)},
+		OpAllGather: gather,
 		OpAllToAll: {
 			always("exchange", (*call).allToAll), some("bruck", (*call).allToAllBruck, alike), board(boardWays.allToAll),
+			direct(boardWays.allToAll),
 		},
 		OpNeighborAllGather: {always("exchange", (*call).gatherNeighbors)},
 		OpNeighborAllToAll:  {always("exchange", (*call).exchangeNeighbors)},
@@ -98,8 +106,12 @@ func (k *call) algorithm() *algorithm {
 	if k.op == OpAllToAll || k.op == OpReduceScatter {
 		bytes /= n
 	}
+	apart := k.c.board != nil && k.c.board.apart
 	for i := range k.c.w.rules[k.op] {
 		r := &k.c.w.rules[k.op][i]
+		if r.apart && !apart {
+			continue
+		}
 		if a := &of[r.algorithm]; n <= r.members && bytes <= r.bytes && (a.fits == nil || a.fits(k)) {
 			return a
 		}
@@ -109,7 +121,10 @@ func (k *call) algorithm() *algorithm {
 
 // A rule is a line of the tuning table: which algorithm an operation takes among up to so many members with up to so
 // many bytes. The bytes are those of the slice that a member gives; of AllToAll and ReduceScatter those for one member.
-type rule struct{ members, bytes, algorithm int }
+type rule struct {
+	members, bytes, algorithm int
+	apart                     bool // only if processors of the members share no cache
+}
 
 type rules [operations][]rule
 
@@ -134,8 +149,9 @@ func readRules(oneHost bool) (r rules, err error) {
 	return parseRules(text, oneHost)
 }
 
-// parseRules reads a tuning table. A line has a place (host, network or any), an operation, up to how many members and
-// bytes, and an algorithm; # begins a comment. The first line that applies to a call counts.
+// parseRules reads a tuning table. A line has a place, an operation, up to how many members and bytes, and an
+// algorithm; # begins a comment. The first line that applies to a call counts. A place is host, network or any, or
+// apart: members of one host, of which two have processors that share no cache.
 func parseRules(text string, oneHost bool) (all rules, err error) {
 	lines := bufio.NewScanner(strings.NewReader(text))
 	for number := 1; lines.Scan(); number++ {
@@ -150,14 +166,14 @@ func parseRules(text string, oneHost bool) (all rules, err error) {
 		if len(f) != 5 {
 			return all, wrong("it must have a place, an operation, members, bytes and an algorithm")
 		}
-		if f[0] != "any" && f[0] != "host" && f[0] != "network" {
-			return all, wrong("the place must be any, host or network")
+		if !slices.Contains([]string{"any", "host", "apart", "network"}, f[0]) {
+			return all, wrong("the place must be any, host, apart or network")
 		}
 		op := slices.IndexFunc(shapes[:], func(s shape) bool { return s.name == f[1] })
 		if op < 0 {
 			return all, wrong("there is no such operation")
 		}
-		r := rule{members: 1<<63 - 1, bytes: 1<<63 - 1}
+		r := rule{members: 1<<63 - 1, bytes: 1<<63 - 1, apart: f[0] == "apart"}
 		for i, limit := range []*int{&r.members, &r.bytes} {
 			if text := f[2+i]; text != "any" {
 				if *limit, err = strconv.Atoi(text); err != nil || *limit < 0 {
@@ -169,7 +185,7 @@ func parseRules(text string, oneHost bool) (all rules, err error) {
 		if r.algorithm < 0 {
 			return all, wrong(fmt.Sprintf("%s has no algorithm %s", f[1], f[4]))
 		}
-		if f[0] == "any" || (f[0] == "host") == oneHost {
+		if f[0] == "any" || (f[0] != "network") == oneHost {
 			all[op] = append(all[op], r)
 		}
 	}

@@ -42,15 +42,19 @@ type board struct {
 	rows  [2]uint64  // the last turns of this member that have used a row
 	row   int        // that has been used last
 	queue queue
+	far   bool   // every member can read the memory of every other one
+	proof []byte // that they read to find that out
+	apart bool   // the processors of two members share no cache
 }
 
-// The memory of a board: a bell, and the members' slots and rows. A slot is
+// The memory of a board: a bell, a word of each member that says whether an operation of it has failed, and the
+// members' slots and rows. A slot is
 //
 //	offset  field
 //	0       number of the turn, 8 bytes: written last
 //	8       place of the elements: 0 in the slot, 1 or 2 in a row; and 1<<8 if the turn is not the member's last one
 //	16      header of the operation without the communicator, 24 bytes
-//	40      elements
+//	40      elements; or the process and the address where they are
 const (
 	slotsOnBoard  = 16 // of a member
 	aheadOnBoard  = slotsOnBoard / 2
@@ -60,7 +64,8 @@ const (
 	roomInSlot    = slotOnBoard - atElements
 	roomOnBoard   = 128 << 10 // bytes for elements in a row
 	memberOnBoard = slotsOnBoard*slotOnBoard + 2*roomOnBoard
-	atMembers     = 128
+	atFailed      = 128
+	atMembers     = atFailed + 8*mostOnBoard
 
 	moreOnBoard = 1 << 8
 
@@ -127,7 +132,11 @@ func (s *board) again(k *call) {
 	slot := s.slot(k.c.me, s.turn)
 	s.turn++
 	copy(s.slot(k.c.me, s.turn)[atPlace:], slot[atPlace:atElements])
-	s.rows[s.row] = s.turn
+	if k.far {
+		s.point(s.turn, k.src.flat.b)
+	} else {
+		s.rows[s.row] = s.turn
+	}
 }
 
 // more says that this turn of a member is not its last one.
@@ -229,12 +238,23 @@ func (k *call) makeBoard() error {
 		if s.remote, failed = p.AttachRegion(k.bound, c.group.at(0), name); failed == nil {
 			s.memory = s.remote.Bytes()
 		}
+		if s.memory != nil {
+			s.show()
+		}
 		ok, err = k.all(s.memory != nil)
+	}
+	if ok && err == nil {
+		s.far, err = k.all(s.readable())
 	}
 	if !ok || err != nil {
 		return errors.Join(err, s.close())
 	}
 	s.bell = extend.NewBell(p, s.memory, c.group.n)
+	near, err := k.all(s.near())
+	if err != nil {
+		return errors.Join(err, s.close())
+	}
+	s.apart = !near
 	c.w.mu.Lock()
 	c.board = s
 	c.w.mu.Unlock()

@@ -28,6 +28,9 @@ func (k *call) turns(total, room, writes int) {
 	size := max(int(k.head.size), 1)
 	k.whole = total
 	k.each = room / size * size
+	if k.far {
+		k.each = total
+	}
 	k.writes = writes
 }
 
@@ -72,14 +75,15 @@ func (k *call) beginBroadcast() error {
 }
 
 func (k *call) readBroadcast(from, to int) (phase, error) {
-	b, _ := k.on(k.root)
-	copy(k.src.flat.b[from:to], b)
-	return reading, nil
+	return reading, k.fetch(k.src.flat.b[from:to], k.root, 0)
 }
 
 // combined puts into dst what the first members have in their places at an offset, combined. Mine is what this member
 // has: dst itself, or what is not in its place.
-func (k *call) combined(dst, mine []byte, at, members int) {
+func (k *call) combined(dst, mine []byte, at, members int) error {
+	if k.far {
+		return k.combinedFar(dst, mine, at, members)
+	}
 	for i := range members {
 		b := mine
 		if i != k.c.me || len(mine) > 0 && &mine[0] == &dst[0] && i > 0 {
@@ -92,6 +96,7 @@ func (k *call) combined(dst, mine []byte, at, members int) {
 			copy(dst, b)
 		}
 	}
+	return nil
 }
 
 // beginReduce is of Reduce, Scan and Exscan.
@@ -110,8 +115,7 @@ func (k *call) beginReduce() error {
 }
 
 func (k *call) readReduce(from, to int) (phase, error) {
-	k.combined(k.src.flat.b[from:to], k.src.flat.b[from:to], 0, k.last)
-	return reading, nil
+	return reading, k.combined(k.src.flat.b[from:to], k.src.flat.b[from:to], 0, k.last)
 }
 
 // shortOnBoard is up to how many bytes each member combines all elements: more are divided among the members.
@@ -120,7 +124,7 @@ const shortOnBoard = 4 << 10
 func (k *call) beginAllReduce() error {
 	k.src.flat = k.src.all
 	k.turns(len(k.src.flat.b), roomOnBoard, 1)
-	k.wide = k.c.group.n > 2 && k.whole > shortOnBoard
+	k.wide = k.far || k.c.group.n > 2 && k.whole > shortOnBoard
 	k.needAll()
 	return nil
 }
@@ -129,8 +133,7 @@ func (k *call) readAllReduce(from, to int) (phase, error) {
 	n := k.c.group.n
 	dst := k.src.flat.b[from:to]
 	if !k.wide {
-		k.combined(dst, dst, 0, n)
-		return reading, nil
+		return reading, k.combined(dst, dst, 0, n)
 	}
 	size := k.src.all.size
 	part := func(i int) (first, last int) {
@@ -139,15 +142,20 @@ func (k *call) readAllReduce(from, to int) (phase, error) {
 	}
 	if k.phase == reading {
 		first, last := part(k.c.me)
-		k.combined(dst[first:last], dst[first:last], first, n)
-		mine, _ := k.on(k.c.me)
-		copy(mine[first:], dst[first:last])
+		if err := k.combined(dst[first:last], dst[first:last], first, n); err != nil {
+			return reading, err
+		}
+		if !k.far {
+			mine, _ := k.on(k.c.me)
+			copy(mine[first:], dst[first:last])
+		}
 		return sharing, nil
 	}
 	for i := range n {
 		if first, last := part(i); i != k.c.me {
-			theirs, _ := k.on(i)
-			copy(dst[first:last], theirs[first:last])
+			if err := k.fetch(dst[first:last], i, first); err != nil {
+				return sharing, err
+			}
 		}
 	}
 	return reading, nil
@@ -167,11 +175,12 @@ func (k *call) beginGather() error {
 func (k *call) readGather(from, to int) (phase, error) {
 	each := len(k.src.flat.b)
 	for i := range k.c.group.n {
-		b := k.src.flat.b[from:to]
-		if i != k.c.me {
-			b, _ = k.on(i)
+		dst := k.dst.flat.b[i*each+from : i*each+to]
+		if i == k.c.me {
+			copy(dst, k.src.flat.b[from:to])
+		} else if err := k.fetch(dst, i, 0); err != nil {
+			return reading, err
 		}
-		copy(k.dst.flat.b[i*each+from:i*each+to], b)
 	}
 	return reading, nil
 }
@@ -197,9 +206,7 @@ func (k *call) readScatter(from, to int) (phase, error) {
 		copy(k.dst.flat.b[from:to], k.own(k.c.me, from, to))
 		return reading, nil
 	}
-	b, _ := k.on(k.root)
-	copy(k.dst.flat.b[from:to], b[k.c.me*(to-from):])
-	return reading, nil
+	return reading, k.fetch(k.dst.flat.b[from:to], k.root, k.c.me*(to-from))
 }
 
 func (k *call) beginAllToAll() error {
@@ -216,12 +223,12 @@ func (k *call) readAllToAll(from, to int) (phase, error) {
 	n := k.c.group.n
 	each := len(k.dst.flat.b) / n
 	for i := range n {
-		b := k.own(k.c.me, from, to)
-		if i != k.c.me {
-			b, _ = k.on(i)
-			b = b[k.c.me*(to-from):]
+		dst := k.dst.flat.b[i*each+from : i*each+to]
+		if i == k.c.me {
+			copy(dst, k.own(i, from, to))
+		} else if err := k.fetch(dst, i, k.c.me*(to-from)); err != nil {
+			return reading, err
 		}
-		copy(k.dst.flat.b[i*each+from:i*each+to], b)
 	}
 	return reading, nil
 }
@@ -237,6 +244,6 @@ func (k *call) beginReduceScatter() error {
 }
 
 func (k *call) readReduceScatter(from, to int) (phase, error) {
-	k.combined(k.dst.all.b[from:to], k.own(k.c.me, from, to), k.c.me*(to-from), k.c.group.n)
-	return reading, nil
+	dst := k.dst.all.b[from:to]
+	return reading, k.combined(dst, k.own(k.c.me, from, to), k.c.me*(to-from), k.c.group.n)
 }

@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -39,6 +40,7 @@ type part struct {
 	writes      int  // so many times as many does this member write
 	first, last int  // the members whose turns it reads
 	wide        bool // its elements are never in a slot
+	far         bool // its elements stay in the memory of their members: see board_far.go
 
 	outs, ins []Buffer // of an operation with a length for each member: what it writes and reads
 
@@ -57,6 +59,7 @@ const (
 	writing phase = iota
 	reading
 	sharing // members read once more
+	leaving // of elements that stay where they are: the others read them still
 )
 
 // A waiter is what a goroutine that carries operations on waits for.
@@ -112,6 +115,7 @@ func (s *board) fail(k *call, err error) (why error) {
 		s.queue.calls = slices.Delete(s.queue.calls, i, i+1)
 		s.queue.broken = true
 		why = k.explain(err)
+		s.withdraw()
 		k.err = err
 		k.over.Store(true)
 	}
@@ -130,6 +134,7 @@ func (s *board) spoil(why error) {
 	w.unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.withdraw()
 	for _, k := range s.queue.calls {
 		k.err = why
 		k.over.Store(true)
@@ -145,6 +150,8 @@ func (s *board) step(k *call) (over bool, err error) {
 		if k.phase == writing {
 			n := k.writes * (to - k.at)
 			switch {
+			case k.far:
+				n = 0
 			case k.wide:
 				n = roomOnBoard
 			case k.varied:
@@ -154,7 +161,10 @@ func (s *board) step(k *call) (over bool, err error) {
 			if !ok {
 				return false, err
 			}
-			if k.writes > 0 {
+			switch {
+			case k.far:
+				s.point(s.turn, k.src.flat.b)
+			case k.writes > 0:
 				k.way.write(k, mine, k.at, to)
 			}
 			s.tell(k)
@@ -166,9 +176,15 @@ func (s *board) step(k *call) (over bool, err error) {
 		if k.first == 0 && k.last == k.c.group.n {
 			s.least = s.turn
 		}
+		if k.phase == leaving {
+			return true, nil
+		}
 		if k.first < k.last && k.way.read != nil {
 			next, err := k.way.read(k, k.at, to)
-			if err != nil {
+			switch {
+			case errors.Is(err, errEnding):
+				return false, nil
+			case err != nil:
 				return false, err
 			}
 			if k.phase = next; next == sharing {
@@ -179,7 +195,11 @@ func (s *board) step(k *call) (over bool, err error) {
 		}
 		k.at = to
 		if k.round++; k.phase != writing && k.at >= k.whole {
-			return true, nil
+			if !k.far {
+				return true, nil
+			}
+			s.leave(k)
+			continue
 		}
 		k.phase = writing
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/internal/mem"
 	"weft/internal/waittest"
 )
 
@@ -86,6 +87,43 @@ func TestBegunGoesOn(t *testing.T) {
 		}
 		return c.Free(ctx)
 	})
+}
+
+// TestGivenUpElements: what a member reads of one whose operation has failed meanwhile does not count, since the
+// program of that one may have changed it.
+func TestGivenUpElements(t *testing.T) {
+	published := make(chan struct{})
+	returned := make(chan struct{})
+	err := weft.Local(t.Context(), 2, far(func(ctx context.Context, p *weft.Proc) error {
+		c := World(p)
+		b := filled(c.Rank(), 5000)
+		if c.Rank() == 0 {
+			defer close(returned)
+			short, cancel := context.WithCancel(ctx)
+			defer cancel()
+			p.Go(func() { <-published; cancel() })
+			if err := c.Broadcast(short, Of(b), 0); !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("Broadcast that was cancelled: %v", err)
+			}
+			clear(b)
+			return nil
+		}
+		turn := c.board.turn + 1
+		for mem.Load64(c.board.slot(0, turn), 0) < turn {
+			if err := p.Sleep(ctx, time.Millisecond); err != nil {
+				return err
+			}
+		}
+		close(published)
+		<-returned
+		if err := c.Broadcast(ctx, Of(b), 0); !errors.Is(err, weft.ErrRevoked) {
+			return fmt.Errorf("Broadcast of a member that has given up: %v", err)
+		}
+		return nil
+	}))
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // TestWaitCarriesOut: a program that waits at once wakes no goroutine.

@@ -156,7 +156,7 @@ func (o *callOp) start() error {
 		return k.end(err)
 	}
 	a := k.algorithm()
-	if k.way = a.onBoard(k); k.way == nil {
+	if !k.choose(a) {
 		o.g.begin(o.c.w, func(ctx context.Context) error { return k.end(k.byMessages(ctx, a)) })
 		return nil
 	}

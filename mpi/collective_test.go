@@ -32,6 +32,11 @@ func everywhere(t *testing.T, run func(ctx context.Context, g *Comm) error) {
 			if err := weft.Local(ctx, n, member); err != nil {
 				t.Error(err)
 			}
+			if n == 2 || n == 5 {
+				if err := weft.Local(ctx, n, far(member)); err != nil {
+					t.Errorf("elements that stay where they are: %v", err)
+				}
+			}
 			if raceEnabled {
 				return // the goroutines of the simulator take turns
 			}
@@ -39,6 +44,33 @@ func everywhere(t *testing.T, run func(ctx context.Context, g *Comm) error) {
 				t.Errorf("simulated: %v", err)
 			}
 		})
+	}
+}
+
+// far returns a member whose operations leave their elements where they are, wherever an algorithm does that.
+func far(member func(ctx context.Context, p *weft.Proc) error) func(ctx context.Context, p *weft.Proc) error {
+	return func(ctx context.Context, p *weft.Proc) error {
+		c := World(p)
+		if err := c.Barrier(ctx); err != nil {
+			return err
+		}
+		text := "any Barrier any any board\n"
+		for op, names := range Algorithms() {
+			if slices.Contains(names, "direct") {
+				text += fmt.Sprintf("any %v any any direct\n", op)
+			}
+		}
+		var err error
+		if c.w.rules, err = parseRules(text, true); err != nil {
+			return err
+		}
+		if err := c.Barrier(ctx); err != nil {
+			return err
+		}
+		if c.Size() > 1 && !c.board.far {
+			return errors.New("no member can read the memory of another one")
+		}
+		return member(ctx, p)
 	}
 }
 

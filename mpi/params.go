@@ -159,7 +159,7 @@ func (k *call) carryOut(ctx context.Context) error {
 		return err
 	}
 	a := k.algorithm()
-	if k.way = a.onBoard(k); k.way == nil {
+	if !k.choose(a) {
 		return k.byMessages(ctx, a)
 	}
 	if err := k.way.begin(k); err != nil {

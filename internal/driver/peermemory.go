@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/engine/rma"
 	"weft/internal/mem"
+	"weft/internal/sys"
 	"weft/internal/transport"
 )
 
@@ -41,13 +42,16 @@ func (p *Peer) Read(id uint32, addr uint64, dst []byte) bool {
 		return false
 	}
 	if id == 0 {
-		return memory.Read(p.Rank, addr, dst) == nil
+		return sys.InPieces(dst, func(at int, dst []byte) error { return memory.Read(p.Rank, addr+uint64(at), dst) }) == nil
 	}
 	src, err := memory.Map(p.Rank, id, 0, true)
 	if err != nil || addr > uint64(len(src.Bytes)) || uint64(len(dst)) > uint64(len(src.Bytes))-addr {
 		return false
 	}
-	mem.Copy(dst, src.Bytes[addr:addr+uint64(len(dst))])
+	_ = sys.InPieces(dst, func(at int, dst []byte) error {
+		mem.Copy(dst, src.Bytes[addr+uint64(at):][:len(dst)])
+		return nil
+	})
 	return !src.Gone() // else the sender has given the message up
 }
 

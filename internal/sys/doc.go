@@ -21,3 +21,6 @@ var ErrUnsupported = fmt.Errorf("weft: needs Linux: %w", errors.ErrUnsupported)
 // ErrForbidden reports that the kernel does not let this process read another
 // one's memory.
 var ErrForbidden = errors.New("weft: reading another process's memory is not allowed")
+
+// ErrNoProcess reports that the process has ended.
+var ErrNoProcess = errors.New("weft: the process has ended")

@@ -142,25 +142,21 @@ func Resident(fd int) uint64 {
 	return uint64(st.Blocks) * 512
 }
 
-// ReadProcess copies len(dst) bytes from an address in another process. It
-// returns ErrForbidden if the kernel does not allow it.
-//
-// It copies in pieces of a mebibyte, each in about 100 us, by system calls of which the Go
-// scheduler is not told: to tell it would cost more than it brings. Shorter pieces are slower by
-// a tenth. Between two pieces a thread that waits for this processor runs: it may be one of this
-// process that has a short message to receive, and the kernel would let it wait for milliseconds.
+// ReadProcess copies len(dst) bytes from an address in another process. It returns
+// ErrForbidden if the kernel does not allow it, and ErrNoProcess if the process has ended. The Go
+// scheduler is not told of the system call: to tell it would cost more than it brings.
 func ReadProcess(pid int, addr uint64, dst []byte) error {
-	const piece = 1 << 20
 	for len(dst) > 0 {
-		size := min(len(dst), piece)
 		local := unix.Iovec{Base: &dst[0]}
-		local.SetLen(size)
-		remote := unix.RemoteIovec{Base: uintptr(addr), Len: size}
+		local.SetLen(len(dst))
+		remote := unix.RemoteIovec{Base: uintptr(addr), Len: len(dst)}
 		n, _, errno := unix.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid),
 			uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
 		switch {
 		case errno == unix.EPERM || errno == unix.ENOSYS:
 			return ErrForbidden
+		case errno == unix.ESRCH:
+			return ErrNoProcess
 		case errno != 0:
 			return os.NewSyscallError("process_vm_readv", errno)
 		case n == 0:
@@ -168,9 +164,6 @@ func ReadProcess(pid int, addr uint64, dst []byte) error {
 		}
 		dst = dst[n:]
 		addr += uint64(n)
-		if len(dst) > 0 {
-			Yield()
-		}
 	}
 	return nil
 }

@@ -1,0 +1,162 @@
+package mpi
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"weft"
+	"weft/extend"
+	"weft/internal/mem"
+)
+
+// Many elements are copied once only: they stay in the memory of their members, which say on the board where that is,
+// and the others read them there. Such an operation has one turn for all elements, and at its end another one, in which
+// members say that they have read: a member that has shown elements waits for that.
+//
+// A member whose operation fails notes that on the board before the program can change its elements: what is read and
+// then found to be of such a member does not count.
+
+// errEnding says that the elements of a member cannot be read, because it has ended or its operation has failed. The
+// operation goes on waiting for this member, until it hears why.
+var errEnding = errors.New("mpi: a member that others read from is ending")
+
+// noTurn is a turn that no member comes to.
+const noTurn = 1<<64 - 1
+
+// farFits reports whether members can read the elements of an operation where they are.
+func farFits(k *call) bool {
+	return k.how != byMessages && k.c.board != nil && k.c.board.far && !k.varied && k.src.each == nil
+}
+
+// show shows the other members memory to try whether they can read it. It stands in a slot that no turn has used.
+func (s *board) show() {
+	s.proof = mem.Aligned(8)
+	binary.LittleEndian.PutUint64(s.proof, ^uint64(s.c.me))
+	s.point(0, s.proof)
+}
+
+// readable reports whether this member can read the memory that the others have shown.
+func (s *board) readable() bool {
+	b := mem.Aligned(8)
+	for i := range s.c.group.n {
+		if i == s.c.me {
+			continue
+		}
+		clear(b)
+		if s.placeOf(i, 0).Read(s.c.group.at(i), 0, b) != nil || binary.LittleEndian.Uint64(b) != ^uint64(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// point says in this member's slot where its elements are.
+func (s *board) point(turn uint64, elements []byte) {
+	at := extend.PlaceOf(elements)
+	slot := s.slot(s.c.me, turn)
+	binary.LittleEndian.PutUint64(slot[atElements:], at.Process)
+	binary.LittleEndian.PutUint64(slot[atElements+8:], at.Address)
+}
+
+// placeOf returns where a member says that its elements are.
+func (s *board) placeOf(member int, turn uint64) extend.Place {
+	slot := s.slot(member, turn)
+	return extend.Place{
+		Process: binary.LittleEndian.Uint64(slot[atElements:]), Address: binary.LittleEndian.Uint64(slot[atElements+8:]),
+	}
+}
+
+// farRoundTrip is more than a word takes to a processor with which this one shares a cache and back, and less than it
+// takes to another one: 210 and 600 ns were measured.
+const farRoundTrip = 400 * time.Nanosecond
+
+// near reports whether this member shares a cache with its neighbour, as far as that can be seen. Elements that are
+// copied to the board and from there take half as long as straight from the memory of a member if their processors
+// share a cache, since both work; and up to three times as long if they do not, since each line of the board changes
+// hands twice. What the system says about caches is not asked: in a virtual machine it is often wrong.
+func (s *board) near() bool {
+	other := s.c.me ^ 1
+	if other >= s.c.group.n {
+		return true
+	}
+	word := func(member int) []byte { return s.slot(member, 0)[atElements+16:] }
+	return s.bell.RoundTrip(word(s.c.me), word(other), s.c.me < other) < farRoundTrip
+}
+
+// leave begins the turn at whose end the elements of this member have been read.
+func (s *board) leave(k *call) {
+	s.again(k)
+	s.tell(k)
+	k.phase = leaving
+	k.first = 0
+	k.last = 0
+	if k.writes > 0 {
+		k.last = k.c.group.n
+	}
+}
+
+// withdraw says that this member's elements may change.
+func (s *board) withdraw() { mem.Store64(s.memory, atFailed+8*s.c.me, 1) }
+
+// fetch copies into dst what a member has at an offset in its elements. Of elements that are on the board these are the
+// ones of this turn.
+func (k *call) fetch(dst []byte, member, at int) error {
+	if !k.far {
+		b, _ := k.on(member)
+		copy(dst, b[at:])
+		return nil
+	}
+	if len(dst) == 0 {
+		return nil
+	}
+	s := k.c.board
+	err := s.placeOf(member, s.turn).Read(k.c.group.at(member), at, dst)
+	if mem.Load64(s.memory, atFailed+8*member) != 0 || errors.Is(err, weft.ErrPeer) {
+		s.queue.awaits = awaited{member, noTurn}
+		return errEnding
+	}
+	return err
+}
+
+// pieceOfFar is how many bytes are combined at a time: they are still in the cache when they have been read.
+const pieceOfFar = 64 << 10
+
+// combinedFar is combined for elements that stay where they are.
+func (k *call) combinedFar(dst, mine []byte, at, members int) error {
+	size := max(int(k.head.size), 1)
+	piece := max(pieceOfFar/size, 1) * size
+	theirs := k.room(min(piece, len(dst)))
+	sum := k.room(min(piece, len(dst)))
+	for from := 0; from < len(dst); from += piece {
+		to := min(from+piece, len(dst))
+		if err := k.combinePiece(dst[from:to], mine[from:to], sum[:to-from], theirs[:to-from], at+from, members); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// combinePiece combines a piece of the elements, in the order of the members. Dst may be mine.
+func (k *call) combinePiece(dst, mine, sum, theirs []byte, at, members int) error {
+	if k.c.me == 0 {
+		copy(dst, mine)
+		sum = dst
+	} else if err := k.fetch(sum, 0, at); err != nil {
+		return err
+	}
+	for i := 1; i < members; i++ {
+		if i == k.c.me {
+			k.combine.apply(sum, mine)
+			continue
+		}
+		if err := k.fetch(theirs, i, at); err != nil {
+			return err
+		}
+		k.combine.apply(sum, theirs)
+	}
+	if k.c.me != 0 {
+		copy(dst, sum)
+	}
+	return nil
+}
