@@ -94,3 +94,25 @@ func TestProcessors(t *testing.T) {
 		}
 	}
 }
+
+// In a lab the hosts of the lab come before those of a batch system, and that is said.
+func TestLabBeforeAllocation(t *testing.T) {
+	t.Setenv("SLURM_JOB_ID", "1")
+	t.Setenv("SLURM_JOB_NODELIST", "n[1-3]")
+	t.Setenv("SLURM_TASKS_PER_NODE", "2(x3)")
+	dryRun := func() (stdout, stderr string) {
+		out, errs, status := runWeft(t, "run", "-dry-run", "-rsh", "no-such-command", "P")
+		if status != 0 {
+			t.Errorf("status %d", status)
+		}
+		return out, errs
+	}
+	if out, errs := dryRun(); !strings.HasPrefix(out, "6 ranks of P on the hosts of Slurm") || errs != "" {
+		t.Errorf("outside: %q, %q", out, errs)
+	}
+	t.Setenv("WEFT_LAB", "2")
+	if out, errs := dryRun(); strings.Contains(out, "Slurm") || !strings.Contains(errs, "WEFT_LAB is set, so the ranks run on "+
+		"the hosts of the lab, and not on the 3 hosts that Slurm has allotted") {
+		t.Errorf("in a lab: %q, %q", out, errs)
+	}
+}

@@ -16,7 +16,8 @@ func newLossy(t *testing.T) *cluster {
 	c := &cluster{t: t, now: 1}
 	for rank := range 2 {
 		c.engines = append(c.engines, New(Config{
-			Rank: rank, Size: 3, Job: 1, Secret: make([]byte, 32), Incarnation: uint64(rank) + 1, Rand: func() uint64 { return 1 },
+			Rank: rank, Size: 3, Job: 1, Secret: make([]byte, 32), Incarnation: uint64(rank) + 1,
+			Rand: func() uint64 { return 1 },
 		}))
 	}
 	for rank, e := range c.engines {
@@ -229,5 +230,29 @@ func TestBlocked(t *testing.T) {
 	}
 	if e.Retry(); offered() != 1 {
 		t.Error("Retry does not end Pause")
+	}
+}
+
+// The end of a program is noted once, and neither of a rank that has gone before nor of this rank itself.
+func TestReturnedOnce(t *testing.T) {
+	e := newCluster(t, 3, 1472).engines[0]
+	e.Returned(1)
+	e.Returned(1)
+	e.Returned(0)
+	e.Down(2, errors.New("it is gone"), false)
+	e.Returned(2)
+	var ranks []int
+	for _, d := range e.Departures() {
+		ranks = append(ranks, d.Rank)
+	}
+	if !slices.Equal(ranks, []int{1, 2}) || e.Departures()[0].Why.Clean == e.Departures()[1].Why.Clean {
+		t.Errorf("%+v", e.Departures())
+	}
+	e.Down(1, errors.New("it is gone"), false)
+	if len(e.Departures()) != 2 || !slices.Equal(e.Departed(), []int{2, 1}) {
+		t.Errorf("%+v; %v have gone", e.Departures(), e.Departed())
+	}
+	if e.peers[0].returned || e.peers[2].returned || !e.peers[1].returned {
+		t.Error("another rank than 1 counts as returned")
 	}
 }

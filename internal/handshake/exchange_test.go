@@ -279,3 +279,20 @@ func FuzzHear(f *testing.F) {
 		}
 	})
 }
+
+// A listener is one end of a connection, which says one thing, and notes what it hears.
+type listener struct {
+	says  *bytes.Reader
+	heard int
+}
+
+func (l *listener) Read(b []byte) (int, error)  { return l.says.Read(b) }
+func (l *listener) Write(b []byte) (int, error) { l.heard += len(b); return len(b), nil }
+
+// A dialler that is refused sends no proof, and knows why.
+func TestRefusedDialler(t *testing.T) {
+	l := &listener{says: bytes.NewReader(make([]byte, ReplySize))}
+	if _, err := example().Dial(l, "test"); !errors.Is(err, ErrStranger) || l.heard != HelloSize {
+		t.Errorf("%v, after %d bytes", err, l.heard)
+	}
+}

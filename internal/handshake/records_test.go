@@ -63,3 +63,20 @@ func TestRecordsStayBroken(t *testing.T) {
 		}
 	}
 }
+
+// Record n is encrypted with key n / Each, as PROTOCOL §8.2 has it, and not with a key that only this program uses.
+func TestKeyOfARecord(t *testing.T) {
+	s := Session{root: make([]byte, 32)}
+	writer := s.Records("a test")
+	writer.Each = 2
+	var last []byte
+	for range 7 { // records 0 to 6
+		last = writer.Append(nil, []byte("record"), nil)
+	}
+	reader := s.Records("a test")
+	reader.number = 6
+	reader.aead = reader.key(3)
+	if b, err := reader.Open(last); err != nil || string(b) != "record" {
+		t.Errorf("%q, %v", b, err)
+	}
+}

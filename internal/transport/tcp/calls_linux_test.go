@@ -223,3 +223,43 @@ func TestOpenWithoutDescriptors(t *testing.T) {
 		}
 	}
 }
+
+// Packets to several ranks in one call go each to its own, and to forget a rank ends no connection to another one.
+func TestSendToSeveral(t *testing.T) {
+	var ranks [3]*Transport
+	for rank := range ranks {
+		ev := transport.Events{Up: func(int) {}, Down: func(int, error) {}}
+		ranks[rank] = open(t, rank, len(ranks), "secret", doorbell.NewChan(), ev)
+		defer ranks[rank].Close()
+	}
+	var pkts []transport.Out
+	for _, peer := range []int{1, 1, 2, 1, 2, 2} {
+		if err := ranks[0].Dial(peer, ranks[peer].Card()); err != nil {
+			t.Fatal(err)
+		}
+		pkts = append(pkts, transport.Out{Peer: peer, Header: []byte{byte(peer)}})
+	}
+	if n := ranks[0].Send(pkts); n != len(pkts) {
+		t.Errorf("%d packets were sent", n)
+	}
+	for rank := 1; rank < len(ranks); rank++ {
+		got := []byte{}
+		var in [8]transport.In
+		waittest.Until(t, "the packets arrive", func() bool {
+			for _, p := range in[:ranks[rank].Poll(in[:])] {
+				got = append(got, p.Data...)
+			}
+			ranks[rank].Release()
+			return len(got) >= 3
+		})
+		if !bytes.Equal(got, bytes.Repeat([]byte{byte(rank)}, 3)) {
+			t.Errorf("rank %d gets those of %v", rank, got)
+		}
+	}
+	ranks[0].Forget(1)
+	for _, c := range *ranks[0].conns.Load() {
+		if c.dead != (c.peer == 1) {
+			t.Errorf("rank 1 is forgotten, and a connection to rank %d is dead: %v", c.peer, c.dead)
+		}
+	}
+}

@@ -134,7 +134,8 @@ func TestPathIsMeasured(t *testing.T) {
 		again          bool
 		want           int32
 	}{
-		{often - 1, 1, false, often}, {often, 1, false, 0}, {soon, 1, false, soon + 1}, {soon - 1, 1, true, soon}, {soon, 1, true, 0},
+		{often - 1, 1, false, often}, {often, 1, false, 0},
+		{soon, 1, false, soon + 1}, {soon - 1, 1, true, soon}, {soon, 1, true, 0},
 	} {
 		p.since = int32(c.since)
 		if u.look(p, c.packets, c.again); p.since != c.want {
