@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"weft/lab/netlab/netlabtest"
@@ -76,26 +75,30 @@ func overlay(t *testing.T) (guests []*guest, file string) {
 	return guests, file
 }
 
-// TestInside runs the tests of testdata inside their packages.
+// TestInside runs the tests of testdata inside their packages, by one go command. Their names are in no other package of
+// these.
 func TestInside(t *testing.T) {
 	netlabtest.Need(t)
 	guests, file := overlay(t)
+	var tests []string
+	args := []string{"test", "-count=1", "-vet=off", "-timeout=20m", "-v", "-p=2", "-overlay", file}
 	for _, g := range guests {
-		t.Run(g.pkg, func(t *testing.T) {
-			slices.Sort(g.tests)
-			cmd := exec.Command("go", "test", "-count=1", "-vet=off", "-timeout=20m", "-v", "-overlay", file,
-				"-run", "^("+strings.Join(g.tests, "|")+")$", "./"+g.pkg)
-			cmd.Dir = root
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // some tests need static programs
-			text, err := cmd.CombinedOutput()
-			for line := range strings.Lines(string(text)) {
-				if strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "ok") {
-					t.Log(strings.TrimSpace(line))
-				}
-			}
-			if err != nil {
-				t.Errorf("%v\n%s", err, text)
-			}
-		})
+		tests = append(tests, g.tests...)
+	}
+	args = append(args, "-run", "^("+strings.Join(tests, "|")+")$")
+	for _, g := range guests {
+		args = append(args, "./"+g.pkg)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // some tests need static programs
+	text, err := cmd.CombinedOutput()
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "ok") {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
+	if err != nil {
+		t.Errorf("%v\n%s", err, text)
 	}
 }

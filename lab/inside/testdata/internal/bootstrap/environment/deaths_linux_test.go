@@ -78,7 +78,7 @@ func beRank(victim string) int {
 
 // A rank that is killed is a death to all others, also if it was rank 0: that ends no more than
 // rank 0.
-func TestDeaths(t *testing.T) {
+func TestDeathsOfRanks(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

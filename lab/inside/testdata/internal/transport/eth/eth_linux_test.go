@@ -39,7 +39,7 @@ func on(t testing.TB, h netlab.Host, cfg Config) (e *Transport) {
 	return e
 }
 
-func TestTransport(t *testing.T) {
+func TestTransportOfFrames(t *testing.T) {
 	for name, mtu := range map[string]int{"1500": 1500, "9000": 9000} {
 		t.Run(name, func(t *testing.T) {
 			l := network(t, 8, mtu)
@@ -67,8 +67,8 @@ func TestUnwrap(t *testing.T) {
 	}
 }
 
-// TestStrangers: frames of another job, and for another rank, never arrive.
-func TestStrangers(t *testing.T) {
+// TestStrangersOnASegment: frames of another job, and for another rank, never arrive.
+func TestStrangersOnASegment(t *testing.T) {
 	l := network(t, 2, 1500)
 	bell := doorbell.NewChan()
 	dst := on(t, l.Hosts[1], Config{Job: 7, Rank: 1, Bell: bell})
