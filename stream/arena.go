@@ -39,7 +39,16 @@ func (y layout) start() int {
 		return 0
 	}
 	const page = 4096
-	return (4*y.slots + page - 1) &^ (page - 1)
+	return (y.hubAt(borrower) + y.hubBytes() + page - 1) &^ (page - 1)
+}
+
+// hubAt returns where the words of one side's hub lie: behind the states, the lender's first.
+func (y layout) hubAt(side uint32) int {
+	at := (4*y.slots + 63) &^ 63
+	if side == borrower {
+		at += y.hubBytes()
+	}
+	return at
 }
 
 // bytes returns the size of the arena.
@@ -57,8 +66,12 @@ type arena struct {
 	mem   []byte
 	users int // ends of connections here that use it
 
+	hub   atomic.Pointer[hub]    // nil where there is none: in an arena of one slot, or before it has come
+	conns []atomic.Pointer[Conn] // by slot: those here that the hub wakes
+
 	debtor  debtor // at a lender: the process that it is lent to; and
 	fd      int    // its descriptor while slots can be lent, else -1;
+	far     int    // the other end of the hub's bell before it has been passed, else -1;
 	turns   []uint32
 	free    []int // slots that nobody uses,
 	awaited []int // and slots that only the dialler's end uses, as far as known
@@ -94,8 +107,27 @@ func claim(state *uint32, turn uint32) bool {
 	return atomic.CompareAndSwapUint32(state, turn<<turnShift|lender, turn<<turnShift|lender|borrower)
 }
 
+// giveBack gives an arena back to the kernel in which this process has no connection.
+func (a *arena) giveBack() {
+	if h := a.hub.Load(); h != nil {
+		h.close()
+	}
+	closeFDs([]int{a.fd, a.far})
+	sys.Unmap(a.mem)
+	mapped.Add(-1)
+}
+
+// hold lets the hub wake a connection that uses the slot.
+func (s slot) hold(c *Conn) {
+	s.arena.conns[s.n].Store(c)
+	if h := s.arena.hub.Load(); h != nil {
+		h.attend(c)
+	}
+}
+
 // leave gives the slot back. Nothing at this end touches its memory any more.
 func (s slot) leave() {
+	s.arena.conns[s.n].Store(nil)
 	last := depart(s.arena.state(s.n), s.side)
 	if last {
 		if s.arena.slots > 1 {

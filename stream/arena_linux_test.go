@@ -220,7 +220,7 @@ func TestLateBorrower(t *testing.T) {
 	d := debtor{process: 1, image: 2, buffer: MinBuffer}
 	var slots []slot
 	for range 2*single + 2 {
-		s, _, err := lent.lend(d)
+		s, _, _, err := lent.lend(d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,25 +238,25 @@ func TestLateBorrower(t *testing.T) {
 	}
 	offered := place{last.arena.layout, last.n, last.arena.turns[last.n]}
 	last.leave()
-	if _, err := borrowed.take(sys.DupFD(last.arena.fd), offered); err != errNoPlace {
+	if _, err := borrowed.take(sys.DupFD(last.arena.fd), -1, offered); err != errNoPlace {
 		t.Errorf("of a slot that its lender has left: %v", err)
 	}
-	again, turn, err := lent.lend(d)
+	again, turn, _, err := lent.lend(d)
 	if err != nil || again.arena != last.arena || again.n != last.n {
 		t.Fatalf("%+v: %v", again, err)
 	}
 	slots[len(slots)-1] = again
-	if _, err := borrowed.take(sys.DupFD(again.arena.fd), offered); err != errNoPlace {
+	if _, err := borrowed.take(sys.DupFD(again.arena.fd), -1, offered); err != errNoPlace {
 		t.Errorf("of a slot that has been lent anew: %v", err)
 	}
 	if mapped.Load() != int64(single+2) {
 		t.Errorf("%d arenas are mapped", mapped.Load())
 	}
-	mine, err := borrowed.take(sys.DupFD(again.arena.fd), place{again.arena.layout, again.n, turn})
+	mine, err := borrowed.take(sys.DupFD(again.arena.fd), -1, place{again.arena.layout, again.n, turn})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := borrowed.take(sys.DupFD(again.arena.fd), place{layout{1, MinBuffer}, 0, 1}); err != ErrCorrupt {
+	if _, err := borrowed.take(sys.DupFD(again.arena.fd), -1, place{layout{1, MinBuffer}, 0, 1}); err != ErrCorrupt {
 		t.Errorf("of an arena that is cut in another way: %v", err)
 	}
 	mine.leave()
@@ -276,7 +276,7 @@ func TestDebtors(t *testing.T) {
 	var slots []slot
 	for range 20 {
 		for i, d := range debtors {
-			s, _, err := lent.lend(d)
+			s, _, _, err := lent.lend(d)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"weft/internal/sys"
@@ -61,9 +62,10 @@ type borrowing struct {
 	arenas map[sys.MemoryID]*arena
 }
 
-// take takes a place in memory, which it maps if no other connection has done so. It closes the memory's descriptor.
-// The error is ErrCorrupt if the memory is not as the place says.
-func (b *borrowing) take(fd int, p place) (slot, error) {
+// take takes a place in memory, which it maps if no other connection has done so. It closes the memory's descriptor,
+// and owns far: the bell of the arena's hub, or -1. The error is ErrCorrupt if the memory is not as the place says.
+func (b *borrowing) take(fd, far int, p place) (slot, error) {
+	defer func() { closeFDs([]int{far}) }()
 	id, err := sys.IdentifyMemory(fd)
 	if err != nil {
 		sys.CloseFD(fd)
@@ -85,6 +87,10 @@ func (b *borrowing) take(fd int, p place) (slot, error) {
 	default:
 		a.users++
 		b.arenas[id] = a
+		if far >= 0 && a.slots > 1 && a.hub.Load() == nil {
+			a.hub.Store(newHub(a, borrower, far))
+			far = -1
+		}
 		return slot{a, p.n, borrower}, nil
 	}
 	b.release(a)
@@ -102,7 +108,7 @@ func mapArena(fd int, id sys.MemoryID, y layout) (*arena, error) {
 		mapped.Add(-1)
 		return nil, err
 	}
-	a := &arena{layout: y, mem: mem, fd: -1, id: id}
+	a := &arena{layout: y, mem: mem, fd: -1, far: -1, id: id, conns: make([]atomic.Pointer[Conn], y.slots)}
 	if len(mem) != y.bytes() {
 		sys.Unmap(mem)
 		mapped.Add(-1)
@@ -125,6 +131,5 @@ func (b *borrowing) release(a *arena) {
 		return
 	}
 	delete(b.arenas, a.id)
-	sys.Unmap(a.mem)
-	mapped.Add(-1)
+	a.giveBack()
 }

@@ -178,7 +178,7 @@ func (c *Conn) take(n int) {
 	}
 	c.in.Take(n)
 	if bell := c.in.ProducerBell(); atomic.LoadUint32(bell) != awake && c.in.Wanted() {
-		c.ring(bell)
+		c.ring(bell, writerHalf)
 	}
 }
 
@@ -263,7 +263,7 @@ func (c *Conn) put(n int) error {
 	if c.out.Grown() && !c.idle.watches {
 		c.watchIdle()
 	}
-	if c.ring(c.out.ConsumerBell()) {
+	if c.ring(c.out.ConsumerBell(), readerHalf) {
 		return syscall.EPIPE
 	}
 	return nil
@@ -309,12 +309,12 @@ func (c *Conn) CloseRead() error {
 // endWriting and endReading write into memory that is mapped; mu is held.
 func (c *Conn) endWriting() {
 	c.out.End()
-	c.ring(c.out.ConsumerBell())
+	c.ring(c.out.ConsumerBell(), readerHalf)
 }
 
 func (c *Conn) endReading() {
 	c.early.arriving.Refuse()
-	c.ring(c.early.arriving.ProducerBell())
+	c.ring(c.early.arriving.ProducerBell(), writerHalf)
 }
 
 // Close ends the connection and all calls that wait, at both ends. The peer still reads what is in

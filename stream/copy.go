@@ -61,6 +61,7 @@ func (c *Conn) WriteTo(w io.Writer) (n int64, err error) {
 func (c *Conn) ReadFrom(r io.Reader) (n int64, err error) {
 	c.wr.Lock()
 	defer c.wr.Unlock()
+	defer c.draftFor(r)()
 	for empty := 0; ; {
 		room, err := c.room(true)
 		if err != nil {

@@ -179,6 +179,17 @@ func (c *Conn) roomEarly() ([]byte, error) {
 	return c.early.draft, nil
 }
 
+// draftFor makes the draft no longer than what r can fill, if r has a limit, until the function that it returns is
+// called: so many small messages may be copied at once. wr is held.
+func (c *Conn) draftFor(r io.Reader) (end func()) {
+	limited, ok := r.(*io.LimitedReader)
+	if !ok || limited.N >= earlyBytes || c.out != nil || c.early.draft != nil {
+		return func() {}
+	}
+	c.early.draft = make([]byte, max(limited.N, 1))
+	return func() { c.early.draft = nil }
+}
+
 // whyNot returns why nothing can be written: the listener may have said why it has hung up.
 func (c *Conn) whyNot(err error) error {
 	if c.role != dialling || !errors.Is(err, syscall.EPIPE) || !c.rd.TryLock() {

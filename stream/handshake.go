@@ -21,7 +21,7 @@ import (
 // which means nothing to a program without weft: callerName, callerPlain or callerTells, the number of its program, and
 // 16 random digits. So there is no handshake. Metadata goes before the stream (PROTOCOL §11).
 const (
-	callerName  = "@weft-stream-4-" // its digit is the version of the protocol
+	callerName  = "@weft-stream-5-" // its digit is the version of the protocol
 	callerPlain = '-'
 	callerTells = 'm' // it has metadata
 	callerBytes = len(callerName) + 1 + 16 + 16

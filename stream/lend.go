@@ -40,28 +40,36 @@ type lending struct {
 // needs no descriptor.
 const single = 4
 
-// lend lends a slot, which has no owner at the other side yet, and returns its turn.
-func (l *lending) lend(d debtor) (s slot, turn uint32, err error) {
+// lend lends a slot, which has no owner at the other side yet, and returns its turn. The caller owns far, if it is not
+// -1: the other end of the bell of the arena's hub, which is to be passed with the slot.
+func (l *lending) lend(d debtor) (s slot, turn uint32, far int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	users := 0
 	for _, a := range l.arenas[d] {
 		if n, ok := a.find(); ok {
 			s, turn = a.lend(n)
-			return s, turn, nil
+			return s, turn, a.takeFar(), nil
 		}
 		users += a.users
 	}
 	a, err := newArena(d, users)
 	if err != nil {
-		return slot{}, 0, err
+		return slot{}, 0, -1, err
 	}
 	if d.process != 0 {
 		l.arenas[d] = append(l.arenas[d], a)
 	}
 	n, _ := a.find()
 	s, turn = a.lend(n)
-	return s, turn, nil
+	return s, turn, a.takeFar(), nil
+}
+
+// takeFar returns the other end of the hub's bell, once. lent.mu is held.
+func (a *arena) takeFar() int {
+	far := a.far
+	a.far = -1
+	return far
 }
 
 // newArena makes an arena for one more connection of a process that has some in memory: for as many as those.
@@ -75,7 +83,14 @@ func newArena(d debtor, users int) (*arena, error) {
 		mapped.Add(-1)
 		return nil, err
 	}
-	a := &arena{layout: y, mem: mem, debtor: d, fd: fd, turns: make([]uint32, y.slots)}
+	a := &arena{layout: y, mem: mem, debtor: d, fd: fd, far: -1, turns: make([]uint32, y.slots)}
+	a.conns = make([]atomic.Pointer[Conn], y.slots)
+	if y.slots > 1 {
+		if here, there, err := sys.Pair(); err == nil {
+			a.far = there
+			a.hub.Store(newHub(a, lender, here))
+		}
+	}
 	for n := y.slots - 1; n >= 0; n-- {
 		a.free = append(a.free, n)
 	}
@@ -151,9 +166,5 @@ func (l *lending) leave(s slot, last bool) {
 	} else if len(list) == 1 && list[0] == a {
 		delete(l.arenas, a.debtor)
 	}
-	if a.fd >= 0 {
-		sys.CloseFD(a.fd)
-	}
-	sys.Unmap(a.mem)
-	mapped.Add(-1)
+	a.giveBack()
 }

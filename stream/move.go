@@ -70,7 +70,11 @@ func (c *Conn) worked(n int) (much, soon bool) {
 	}
 	e.work.Store(0)
 	now := int64(time.Since(epoch))
-	return true, time.Duration(now-e.since.Swap(now)) <= e.within
+	within := e.within
+	if c.role == accepting && busyPairs.carried(e.image, now) {
+		within *= leisure
+	}
+	return true, time.Duration(now-e.since.Swap(now)) <= within
 }
 
 // workedIn counts what a call of Read has moved. rd is held.
@@ -120,11 +124,12 @@ func (c *Conn) offer() {
 		return
 	}
 	c.early.stage.Store(offered)
-	s, turn, err := lent.lend(c.debtor())
+	s, turn, far, err := lent.lend(c.debtor())
 	if err != nil {
 		c.postpone()
 		return
 	}
+	defer func() { closeFDs([]int{far}) }()
 	here, there, err := sys.Pair()
 	if err != nil {
 		s.leave()
@@ -135,7 +140,11 @@ func (c *Conn) offer() {
 	if !c.hold(s, here) { // before the peer can answer
 		return
 	}
-	if sendPlace(here, place{s.arena.layout, s.n, turn}) != nil || sys.SendMark(c.first, offer, s.arena.fd, there) != nil {
+	fds := []int{s.arena.fd, there}
+	if far >= 0 {
+		fds = append(fds, far)
+	}
+	if sendPlace(here, place{s.arena.layout, s.n, turn}) != nil || sys.SendMark(c.first, offer, fds...) != nil {
 		c.drop()
 		c.postpone()
 		return
@@ -176,6 +185,7 @@ func (c *Conn) hold(s slot, fd int) bool {
 	if c.reader.shut.Load() {
 		c.early.arriving.Refuse()
 	}
+	s.hold(c)
 	return true
 }
 
@@ -226,8 +236,10 @@ func (c *Conn) adopt(fds []int) error {
 	p, err := receivePlace(fds[1])
 	if err == nil {
 		fd := fds[0]
+		far := fds[2]
 		fds[0] = -1
-		s, err = borrowed.take(fd, p)
+		fds[2] = -1
+		s, err = borrowed.take(fd, far, p)
 	}
 	if err == ErrCorrupt {
 		return err

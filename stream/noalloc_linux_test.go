@@ -3,6 +3,8 @@
 package stream
 
 import (
+	"io"
+	"runtime"
 	"testing"
 )
 
@@ -76,5 +78,39 @@ func TestNoAllocationAmongRanks(t *testing.T) {
 		if n := testing.AllocsPerRun(200, exchange); n != 0 {
 			t.Errorf("%d bytes: %v allocations", size, n)
 		}
+	}
+}
+
+// A connection that carries one small message, and is copied as io.CopyN copies, allocates little: no buffer, and no
+// text when it is counted at its end.
+func TestAConnectionAllocatesLittle(t *testing.T) {
+	l := listenAt(t, new(Config))
+	once := func() {
+		c := dialConn(t, new(Config), l.Addr().String())
+		defer c.Close()
+		a, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		b := make([]byte, 64)
+		c.Write(b)
+		if _, err := io.CopyN(a, a, 64); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	once()
+	var before, after runtime.MemStats
+	const times = 100
+	runtime.ReadMemStats(&before)
+	for range times {
+		once()
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / times; each > 8<<10 {
+		t.Errorf("%d bytes for a connection", each)
 	}
 }

@@ -82,7 +82,7 @@ func (l *ledger) leave(t *tally) {
 	defer l.mu.Unlock()
 	if _, open := l.open[t]; open {
 		delete(l.open, t)
-		l.sum.add(t.stats())
+		l.sum.add(t.counts())
 	}
 }
 
@@ -112,11 +112,13 @@ func (l *ledger) stats(most int) Stats {
 	s := l.sum
 	s.Open = len(l.open)
 	for t := range l.open {
+		if most == 0 {
+			s.add(t.counts())
+			continue
+		}
 		c := t.stats()
 		s.add(c)
-		if most > 0 {
-			s.Conns = append(s.Conns, c)
-		}
+		s.Conns = append(s.Conns, c)
 	}
 	slices.SortFunc(s.Conns, func(a, b ConnStats) int {
 		return cmp.Or(cmp.Compare(b.Read+b.Written, a.Read+a.Written), a.Opened.Compare(b.Opened))

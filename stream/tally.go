@@ -39,11 +39,18 @@ type tally struct {
 	out *ring.ByteProducer
 }
 
-// stats returns the counters now.
+// stats returns the counters now, with the names.
 func (t *tally) stats() ConnStats {
+	s := t.counts()
+	s.Remote = t.remote.String()
+	return s
+}
+
+// counts returns the counters now.
+func (t *tally) counts() ConnStats {
 	s := ConnStats{
-		Peer: t.peer, Remote: t.remote.String(), Opened: t.opened, Read: t.read.Load(), Written: t.written.Load(),
-		Full: t.full.Load(), Sleeps: t.sleeps.Load(),
+		Peer: t.peer, Opened: t.opened, Read: t.read.Load(), Written: t.written.Load(), Full: t.full.Load(),
+		Sleeps: t.sleeps.Load(),
 	}
 	most := uint64(ring.BytesMemory(MaxBuffer)) // of a peer that has not changed the positions
 	t.mu.Lock()

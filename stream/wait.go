@@ -18,6 +18,7 @@ const (
 	awake   = 0 // no goroutine waits
 	asleep  = 1 // the goroutine that waits is to be sent a byte on the bell
 	napping = 2 // the goroutine that waits sleeps on the word, which is a futex
+	listed  = 3 // the connection is to be marked for the hub of its arena
 )
 
 // mostVain bounds how many waits leave the nap out after a nap that was in vain.
@@ -98,9 +99,14 @@ func (w *waiter) over() bool {
 }
 
 // wait returns when a call may be able to go on: the half is ready, the peer is gone, or the call
-// has to end. It polls, gives way, naps and sleeps, in this order.
+// has to end. It polls, gives way, naps and sleeps, in this order; where many connections are busy it leaves that to the
+// hub.
 func (w *waiter) wait() {
 	if w.over() {
+		return
+	}
+	if h := w.c.hub(); h != nil && h.crowd.busy() {
+		w.doze()
 		return
 	}
 	begun := time.Now()
@@ -108,11 +114,38 @@ func (w *waiter) wait() {
 		return
 	}
 	if !w.giveWay() && !w.nap() {
-		for w.arm(asleep) {
-			w.sleep()
-		}
+		w.doze()
 	}
 	w.learn(time.Since(begun))
+}
+
+// doze waits without a thread until the wait is over: for the hub, or else at the connection's own bell.
+func (w *waiter) doze() {
+	for {
+		h := w.c.hub()
+		switch {
+		case h == nil && w.arm(asleep):
+			w.sleep()
+		case h != nil && w.arm(listed):
+			w.rest(h)
+		default:
+			return
+		}
+	}
+}
+
+// rest waits until a hub, or a kick, wakes this waiter. The caller must look again afterwards.
+func (w *waiter) rest(h *hub) {
+	c := w.c
+	c.mu.Lock()
+	if w.over() || h.dead.Load() {
+		c.mu.Unlock()
+		return
+	}
+	w.waiting = true
+	c.mu.Unlock()
+	c.tally.sleeps.Add(1)
+	<-w.wake
 }
 
 // arm publishes that this side is about to wait, and reports whether it still has to.
@@ -305,13 +338,16 @@ var longAgo = time.Unix(1, 0)
 // ring wakes the peer if it waits at its doorbell, and reports whether it has found that there is
 // no peer. If the word changes between the load and the swap, the peer has looked at the ring after
 // what this side published, and needs no wake-up.
-func (c *Conn) ring(word *uint32) (gone bool) {
+func (c *Conn) ring(word *uint32, half int) (gone bool) {
 	state := atomic.LoadUint32(word)
 	if state == awake || !atomic.CompareAndSwapUint32(word, state, awake) {
 		return false
 	}
 	if state == napping {
 		sys.FutexWake(word)
+		return false
+	}
+	if h := c.slot.arena.hub.Load(); state == listed && h != nil && h.call(c.slot.n, half) {
 		return false
 	}
 	if err := c.raw.Write(c.poke); err != nil {

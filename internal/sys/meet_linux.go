@@ -25,7 +25,7 @@ func Poke(fd uintptr) (gone bool) {
 }
 
 // MarkFDs is how many descriptors a mark has at most.
-const MarkFDs = 2
+const MarkFDs = 3
 
 // SendMark sends one byte with descriptors on a Unix socket, without waiting: a mark, which Receive tells from the
 // bytes around it.
@@ -69,7 +69,7 @@ func (r *Receiver) Receive(fd uintptr, b []byte) bool {
 	}
 	r.N = 0
 	r.Marked = false
-	r.FDs = [MarkFDs]int{-1, -1}
+	r.FDs = [MarkFDs]int{-1, -1, -1}
 	r.Errno = nil
 	if errno == unix.EAGAIN {
 		return false

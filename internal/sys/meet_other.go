@@ -11,7 +11,7 @@ import (
 func Poke(fd uintptr) (gone bool) { return true }
 
 // MarkFDs is how many descriptors a mark has at most.
-const MarkFDs = 2
+const MarkFDs = 3
 
 // SendMark needs Linux.
 func SendMark(c *net.UnixConn, mark byte, fds ...int) error { return ErrUnsupported }

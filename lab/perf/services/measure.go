@@ -64,6 +64,9 @@ func Run(ctx context.Context, s Spec, progress func(round int, what string)) []R
 	return results
 }
 
+// warm is how many requests each connection makes at least before it is measured, as one has made that lasts.
+const warm = 32
+
 // measure makes one measurement.
 func measure(ctx context.Context, s Spec, system, protocol string, connections int) (round, error) {
 	p, err := find(protocol)
@@ -84,7 +87,7 @@ func measure(ctx context.Context, s Spec, system, protocol string, connections i
 	if p.Bytes > 64<<10 {
 		each = max(each/20, 3)
 	}
-	if _, _, err := play(request, max(each/10, 1)); err != nil { // connects, and warms up
+	if _, _, err := play(request, max(each/10, warm)); err != nil { // connects, and warms up
 		return round{}, err
 	}
 	here := used()
