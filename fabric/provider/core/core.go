@@ -114,7 +114,8 @@ func weft_send(handle C.int, how C.uint32_t, to, tag, data C.uint64_t, buf unsaf
 	context C.uintptr_t) C.int {
 	s := endpoint.Send{
 		Kind: endpoint.Kind(how & C.WEFT_TAGGED), Completes: how&C.WEFT_COMPLETES != 0, HasData: how&C.WEFT_DATA != 0,
-		To: uint64(to), Tag: uint64(tag), Data: uint64(data), Body: unsafe.Slice((*byte)(buf), n), Context: uintptr(context),
+		Delivered: how&C.WEFT_DELIVERED != 0, To: uint64(to), Tag: uint64(tag), Data: uint64(data),
+		Body: unsafe.Slice((*byte)(buf), n), Context: uintptr(context),
 	}
 	return -C.int(of(handle).Send(&s))
 }

@@ -50,7 +50,7 @@ static int suits(const struct fi_info *hints)
 		return 0;
 	if (hints->tx_attr && ((hints->tx_attr->caps & ~CAPS) || hints->tx_attr->inject_size > MAX_INJECT ||
 			       (hints->tx_attr->msg_order & ~FI_ORDER_SAS) || hints->tx_attr->iov_limit > 1 ||
-			       (hints->tx_attr->op_flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE))))
+			       (hints->tx_attr->op_flags & FI_COMMIT_COMPLETE)))
 		return 0;
 	if (hints->rx_attr && ((hints->rx_attr->caps & ~CAPS) || (hints->rx_attr->msg_order & ~FI_ORDER_SAS) ||
 			       hints->rx_attr->iov_limit > 1))

@@ -20,6 +20,8 @@ static ssize_t send_bytes(struct fid_ep *fid, uint32_t how, uint64_t flags, cons
 		return -FI_EMSGSIZE;
 	if (flags & FI_REMOTE_CQ_DATA)
 		how |= WEFT_DATA;
+	if (flags & FI_DELIVERY_COMPLETE)
+		how |= WEFT_DELIVERED;
 	return core.send(ep->handle, how | completes(ep->sends_selected, flags), to, tag, data, (void *)buf, len,
 			 (uintptr_t)context);
 }

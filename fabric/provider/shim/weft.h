@@ -40,6 +40,7 @@ enum {
 	WEFT_PEEK = 16,
 	WEFT_CLAIM = 32,
 	WEFT_DISCARD = 64,
+	WEFT_DELIVERED = 128,
 };
 
 #endif

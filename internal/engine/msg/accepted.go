@@ -178,11 +178,14 @@ func (l *Layer) stopTimer(d *pair) {
 	l.waiting = slices.Delete(l.waiting, i, i+1)
 }
 
-// startFlush waits until everything sent so far has been acknowledged.
+// startFlush waits until everything sent so far, to Peer or to Any, has been acknowledged.
 func (p *Port) startFlush(op *Op) {
 	op.left = 1
 	for _, rank := range sortedKeys(p.pairs) {
 		d := p.pairs[rank]
+		if op.Peer != Any && op.Peer != rank {
+			continue
+		}
 		if d.dropped {
 			d.dropped = false
 			p.cancelFlush(op)

@@ -12,7 +12,7 @@ type Kind uint8
 const (
 	Send   Kind = iota // give Buf to Peer
 	Recv               // take the next message from Peer, or from Any
-	Flush              // wait until everything sent before has been accepted
+	Flush              // wait until everything sent before, to Peer or to Any, has been accepted
 	Room               // wait until there is room to send a short message to Peer
 	Await              // wait until there is something to receive, and leave it there
 	Freeze             // send nothing any more, and wait until nothing of ours is on its way

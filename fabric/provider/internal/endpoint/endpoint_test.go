@@ -48,6 +48,34 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// The end of a short message is told when the other endpoint has it, if that is asked for, whatever others do.
+func TestDelivered(t *testing.T) {
+	a, b := pair(t)
+	c := open(t, 2, 3)
+	t.Cleanup(c.Close)
+	introduce(t, a, 2, c)
+	introduce(t, c, 0, a)
+	send(t, a, &Send{To: 2, Completes: true, Delivered: true, Context: 1}) // both have met
+	next(t, a.sent, a, c)
+	b.mu.Lock()
+	c.mu.Lock() // neither does anything
+	for i, to := range []uint64{1, 2} {
+		send(t, a, &Send{To: to, Completes: true, Delivered: true, Body: text(8, 0), Context: uintptr(10 + i)})
+	}
+	a.Progress()
+	if *a.sent.Head != *a.sent.Tail {
+		t.Error("told before it was delivered")
+	}
+	b.mu.Unlock()
+	if e := next(t, a.sent, a, b); e.Context != 10 || e.Err != ErrNone {
+		t.Errorf("delivered: %+v", e)
+	}
+	c.mu.Unlock()
+	if e := next(t, a.sent, a, c); e.Context != 11 || e.Err != ErrNone {
+		t.Errorf("delivered: %+v", e)
+	}
+}
+
 // unexpectedNow returns how many messages nobody has asked for.
 func (e *Endpoint) unexpectedNow() int {
 	e.mu.Lock()

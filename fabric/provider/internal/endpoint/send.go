@@ -10,6 +10,7 @@ const eager = msg.MaxEager - headSize
 type Send struct {
 	Kind      Kind
 	Completes bool // its end is told
+	Delivered bool // ... when the other endpoint has it; else when Body is not needed any more
 	HasData   bool
 	To        uint64 // fi_addr_t
 	Tag, Data uint64
@@ -20,7 +21,7 @@ type Send struct {
 // EagerSize is the longest message in bytes that is copied before Send returns.
 const EagerSize = eager
 
-// An outgoing is a long message that is being sent.
+// An outgoing is a long message that is being sent, or a short one whose end is told when it is delivered.
 type outgoing struct {
 	op        msg.Op
 	completes bool
@@ -62,9 +63,12 @@ func (e *Endpoint) Send(s *Send) Errno {
 	copy(b.Data()[headSize:], short)
 	e.short.Commit(p.id, b)
 	entry := Entry{Context: s.Context, Flags: flagSend | kindFlag(s.Kind), Source: NotAvailable}
-	if h.form == apart {
-		e.sendLong(p, s, entry)
-	} else if s.Completes {
+	switch {
+	case h.form == apart:
+		e.track(e.long, s, entry, msg.Op{Kind: msg.Send, Peer: p.id, Buf: s.Body})
+	case s.Completes && s.Delivered:
+		e.track(e.short, s, entry, msg.Op{Kind: msg.Flush, Peer: p.id})
+	case s.Completes:
 		e.sent.put(&entry)
 	}
 	e.flush(e.now())
@@ -84,23 +88,24 @@ func (e *Endpoint) reserve(id, n int) *msg.Block {
 	return b
 }
 
-// sendLong announces a message that its receiver fetches.
-func (e *Endpoint) sendLong(p *peer, s *Send, entry Entry) {
+// track starts an operation at whose end that of a message is told: a long message is fetched by its receiver, and a
+// short one has arrived when all that was sent before has.
+func (e *Endpoint) track(on *msg.Port, s *Send, entry Entry, op msg.Op) {
 	o := e.spare.out
 	if o == nil {
 		o = new(outgoing)
 	} else {
 		e.spare.out = o.next
 	}
-	*o = outgoing{completes: s.Completes, entry: entry}
-	o.op = msg.Op{Kind: msg.Send, Peer: p.id, Buf: s.Body, Owner: o}
-	e.long.Start(&o.op)
+	*o = outgoing{op: op, completes: s.Completes, entry: entry}
+	o.op.Owner = o
+	on.Start(&o.op)
 	if o.op.State == msg.Done {
 		e.ended(o, o.op.Err)
 	}
 }
 
-// ended tells of the end of a long message.
+// ended tells of the end of a message.
 func (e *Endpoint) ended(o *outgoing, err error) {
 	if err != nil {
 		o.entry.Err = ErrAborted
