@@ -24,7 +24,7 @@ func (c *Conn) acknowledge(now monotime.Time, f *wire.Link) bool {
 	for c.send.base != e {
 		s := c.slot(c.send.base)
 		once = once && s.sends == 1
-		if c.path.late && c.path.arrived(now, s.bytes(), s.sends) {
+		if c.path.late > 0 && c.path.arrived(now, s.bytes(), s.sends) {
 			c.counts.Shortened++
 		}
 		c.landed(s)

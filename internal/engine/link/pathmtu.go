@@ -13,7 +13,7 @@ import (
 type pathMTU struct {
 	most   int           // bytes of a packet, as the transport says
 	now    int           // as we believe: what packets are cut to
-	late   bool          // a long packet has not been acknowledged in time, though it was sent twice
+	late   int           // bytes of the shortest long packet that has not been acknowledged in time, though it was sent twice
 	lost   int           // long packets since that have arrived only in parts
 	raise  time.Duration // between two looks at whether the path has become wider, at most
 	wait   time.Duration // until the next look: doubles from firstRaise to raise
@@ -54,6 +54,8 @@ func (p *pathMTU) limit(now monotime.Time, most int) {
 	switch {
 	case believed || most <= p.now:
 		p.now = most
+		p.late = 0
+		p.lost = 0
 		p.search = search{at: monotime.Never}
 	default: // the path may have become wider
 		p.begin(now)
@@ -63,7 +65,9 @@ func (p *pathMTU) limit(now monotime.Time, most int) {
 // timeout is told that a packet of so many bytes has not been acknowledged in time for the
 // second time, though it was sent so often.
 func (p *pathMTU) timeout(size, times int) {
-	p.late = p.late || times >= whole && size > p.floor() && size <= p.now
+	if times >= whole && size > p.floor() && size <= p.now && (p.late == 0 || size < p.late) {
+		p.late = size
+	}
 }
 
 // whole is how often a long packet is sent as it is before it leaves in parts, once one has
@@ -72,7 +76,7 @@ const whole = 2
 
 // takes reports whether a packet leaves as it is, after so many times.
 func (p *pathMTU) takes(size, times int) bool {
-	return size <= p.floor() || size <= p.now && (times < whole || !p.late) || p.most == 0
+	return size <= p.floor() || size <= p.now && (times < whole || p.late == 0) || p.most == 0
 }
 
 // arrived is told that a packet of so many bytes has been acknowledged, which was sent so
@@ -83,8 +87,10 @@ func (p *pathMTU) arrived(now monotime.Time, size, times int) bool {
 	case size <= p.floor():
 		return false
 	case times <= whole:
-		p.late = false
-		p.lost = 0
+		if size >= p.late { // a shorter one says nothing of those that are late
+			p.late = 0
+			p.lost = 0
+		}
 		return false
 	case size > p.now:
 		return false // that is known
@@ -92,7 +98,7 @@ func (p *pathMTU) arrived(now monotime.Time, size, times int) bool {
 	if p.lost++; p.lost < mostLost {
 		return false
 	}
-	p.late = false
+	p.late = 0
 	p.lost = 0
 	p.now = p.floor()
 	p.begin(now)
@@ -169,7 +175,7 @@ func (p *pathMTU) proved(now monotime.Time, size int) {
 	}
 	s.low = size
 	p.now = size
-	p.late = false
+	p.late = 0
 	p.lost = 0
 	p.wait = min(firstRaise, p.raise)
 	if s.high <= size {

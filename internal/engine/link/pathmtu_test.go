@@ -149,6 +149,32 @@ func TestLateAnswers(t *testing.T) {
 	}
 }
 
+// TestShorterOnesArrive: a path that takes some long packets, and loses longer ones, is found out.
+func TestShorterOnesArrive(t *testing.T) {
+	p := pathMTU{raise: time.Minute}
+	p.limit(0, 1500)
+	for i := range mostLost {
+		if p.timeout(1500, whole); p.late != 1500 {
+			t.Fatalf("%d: %+v", i, p)
+		}
+		if p.arrived(0, 1300, 1) || p.late == 0 {
+			t.Fatalf("%d: an acknowledgement of 1300 bytes: %+v", i, p)
+		}
+		if cut := p.arrived(0, 1500, whole+1); cut != (i == mostLost-1) {
+			t.Fatalf("%d: cut %v: %+v", i, cut, p)
+		}
+	}
+	if p.now != p.floor() || p.search.probe != 1500 {
+		t.Errorf("%+v", p)
+	}
+	p = pathMTU{raise: time.Minute}
+	p.limit(0, 1500)
+	p.timeout(1400, whole)
+	if p.arrived(0, 1500, 1); p.late != 0 || p.lost != 0 {
+		t.Errorf("a longer packet has arrived: %+v", p)
+	}
+}
+
 // TestProbes: an acknowledgement of a probe that was not sent changes nothing; a probe is
 // acknowledged with its length even if data leaves before.
 func TestProbes(t *testing.T) {
