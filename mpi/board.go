@@ -52,7 +52,8 @@ type board struct {
 //
 //	offset  field
 //	0       number of the turn, 8 bytes: written last
-//	8       place of the elements: 0 in the slot, 1 or 2 in a row; and 1<<8 if the turn is not the member's last one
+//	8       place of the elements: 0 in the slot, 1 or 2 in a row; and 1<<8 if the turn is not the member's last one,
+//	        1<<9 if it has shown where they are, though other members may have not
 //	16      header of the operation without the communicator, 24 bytes
 //	40      elements; or the process and the address where they are
 const (
@@ -67,7 +68,8 @@ const (
 	atFailed      = 128
 	atMembers     = atFailed + 8*mostOnBoard
 
-	moreOnBoard = 1 << 8
+	moreOnBoard  = 1 << 8
+	shownOnBoard = 1 << 9
 
 	mostOnBoard = 64 // members
 	boardAfter  = 2  // the operation of a communicator that makes its board
@@ -140,7 +142,7 @@ func (s *board) again(k *call) {
 }
 
 // more says that this turn of a member is not its last one.
-func (s *board) more(k *call) { s.slot(k.c.me, s.turn)[atPlace+1] = moreOnBoard >> 8 }
+func (s *board) more(k *call) { s.slot(k.c.me, s.turn)[atPlace+1] |= moreOnBoard >> 8 }
 
 // tell says that this member has written what the others need of its turn.
 func (s *board) tell(k *call) {
@@ -239,7 +241,7 @@ func (k *call) makeBoard() error {
 			s.memory = s.remote.Bytes()
 		}
 		if s.memory != nil {
-			s.show()
+			s.offer()
 		}
 		ok, err = k.all(s.memory != nil)
 	}

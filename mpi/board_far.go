@@ -29,8 +29,8 @@ func farFits(k *call) bool {
 	return k.how != byMessages && k.c.board != nil && k.c.board.far && !k.varied && k.src.each == nil
 }
 
-// show shows the other members memory to try whether they can read it. It stands in a slot that no turn has used.
-func (s *board) show() {
+// offer shows the other members memory to try whether they can read it. It stands in a slot that no turn has used.
+func (s *board) offer() {
 	s.proof = mem.Aligned(8)
 	binary.LittleEndian.PutUint64(s.proof, ^uint64(s.c.me))
 	s.point(0, s.proof)
@@ -57,6 +57,17 @@ func (s *board) point(turn uint64, elements []byte) {
 	slot := s.slot(s.c.me, turn)
 	binary.LittleEndian.PutUint64(slot[atElements:], at.Process)
 	binary.LittleEndian.PutUint64(slot[atElements+8:], at.Address)
+}
+
+// show says in this member's slot that its elements stay where they are, and where that is.
+func (s *board) show(elements []byte) {
+	s.slot(s.c.me, s.turn)[atPlace+1] |= shownOnBoard >> 8
+	s.point(s.turn, elements)
+}
+
+// shows reports whether a member has said so in this turn.
+func (s *board) shows(member int) bool {
+	return s.slot(member, s.turn)[atPlace+1]&(shownOnBoard>>8) != 0
 }
 
 // placeOf returns where a member says that its elements are.
@@ -107,11 +118,16 @@ func (k *call) fetch(dst []byte, member, at int) error {
 		copy(dst, b[at:])
 		return nil
 	}
+	return k.fetchFrom(k.c.board.placeOf(member, k.c.board.turn), dst, member, at)
+}
+
+// fetchFrom copies into dst what a member has at an offset from a place.
+func (k *call) fetchFrom(from extend.Place, dst []byte, member, at int) error {
 	if len(dst) == 0 {
 		return nil
 	}
 	s := k.c.board
-	err := s.placeOf(member, s.turn).Read(k.c.group.at(member), at, dst)
+	err := from.Read(k.c.group.at(member), at, dst)
 	if mem.Load64(s.memory, atFailed+8*member) != 0 || errors.Is(err, weft.ErrPeer) {
 		s.queue.awaits = awaited{member, noTurn}
 		return errEnding

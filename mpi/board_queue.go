@@ -35,12 +35,14 @@ type awaited struct {
 
 // A part is how far a call on the board has come.
 type part struct {
-	way         *way // nil: it is not on the board
-	whole, each int  // bytes of the elements, and of those of a turn
-	writes      int  // so many times as many does this member write
-	first, last int  // the members whose turns it reads
-	wide        bool // its elements are never in a slot
-	far         bool // its elements stay in the memory of their members: see board_far.go
+	way         *way   // nil: it is not on the board
+	whole, each int    // bytes of the elements, and of those of a turn
+	writes      int    // so many times as many does this member write
+	first, last int    // the members whose turns it reads
+	wide        bool   // its elements are never in a slot
+	far         bool   // its elements stay in the memory of their members: see board_far.go
+	leaves      bool   // those of a member do, so that one waits for the others at the end
+	shown       []byte // the table of parts that this member has shown
 
 	outs, ins []Buffer // of an operation with a length for each member: what it writes and reads
 
@@ -195,7 +197,7 @@ func (s *board) step(k *call) (over bool, err error) {
 		}
 		k.at = to
 		if k.round++; k.phase != writing && k.at >= k.whole {
-			if !k.far {
+			if !k.far && !k.leaves {
 				return true, nil
 			}
 			s.leave(k)

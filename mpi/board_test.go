@@ -14,9 +14,11 @@ import (
 	"weft/internal/waittest"
 )
 
-// besides runs a test with members that have a board: goroutines, and ranks of one simulated host.
+// besides runs a test with members that have a board: goroutines, also as if their processors shared no cache, and
+// ranks of one simulated host.
 func besides(t *testing.T, run func(ctx context.Context, c *Comm) error) {
 	for _, n := range []int{2, 3, 5} {
+		apart := false
 		member := func(ctx context.Context, p *weft.Proc) error {
 			c, err := World(p).Dup(ctx)
 			if err == nil {
@@ -28,11 +30,14 @@ func besides(t *testing.T, run func(ctx context.Context, c *Comm) error) {
 			if c.board == nil {
 				return errors.New("there is no board")
 			}
+			c.board.apart = apart
 			return run(ctx, c)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
-		if err := weft.Local(ctx, n, member); err != nil {
-			t.Errorf("%d: %v", n, err)
+		for _, apart = range []bool{true, false} {
+			if err := weft.Local(ctx, n, member); err != nil {
+				t.Errorf("%d, apart %v: %v", n, apart, err)
+			}
 		}
 		if _, err := weft.Simulate(ctx, weft.Cluster{Ranks: n, PerHost: n}, member); err != nil && !raceEnabled {
 			t.Errorf("simulated: %d: %v", n, err)

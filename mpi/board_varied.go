@@ -5,6 +5,8 @@ import (
 	"math"
 	"reflect"
 	"slices"
+
+	"weft/extend"
 )
 
 // On the board, an operation with a length for each member has as many turns as its longest part needs: each member
@@ -16,7 +18,16 @@ import (
 //	4       size of an element, 4 bytes
 //	8       bytes of the whole part, 8 bytes
 //	16      the next ones of these
-const atPart = 16
+//
+// Long parts can stay where they are (see board_far.go), as each member decides for itself. What it shows then is a
+// table of its parts: what each begins with, and its address.
+const (
+	atPart = 16
+	inList = atPart + 8 // bytes of a part in the table
+)
+
+// shownPart is how many bytes a part has at least for which the parts of a member stay where they are.
+const shownPart = 32 << 10
 
 // parted returns how many bytes of a part a turn has in a row, and in a slot, if there are some parts; the latter may
 // be negative.
@@ -54,7 +65,22 @@ func (k *call) beginVaried() error {
 	}
 	k.turns(0, 1, 1)
 	k.needAll()
+	if s := k.c.board; s.far && s.apart && k.longest() >= shownPart {
+		k.shown = k.room(inList * len(k.outs))
+		for i := range k.outs {
+			at := k.shown[inList*i:]
+			k.outs[i].putPart(at)
+			binary.LittleEndian.PutUint64(at[atPart:], extend.PlaceOf(k.outs[i].b).Address)
+		}
+	}
 	return nil
+}
+
+// putPart writes what a part begins with.
+func (b *Buffer) putPart(at []byte) {
+	binary.LittleEndian.PutUint32(at, uint32(b.kind))
+	binary.LittleEndian.PutUint32(at[4:], uint32(b.size))
+	binary.LittleEndian.PutUint64(at[8:], uint64(len(b.b)))
 }
 
 // longest returns how many bytes the longest part has that this member writes.
@@ -67,7 +93,7 @@ func (k *call) longest() (n int) {
 
 // roomVaried returns how much room this member needs in a turn.
 func (k *call) roomVaried() int {
-	if len(k.outs) == 0 {
+	if len(k.outs) == 0 || k.shown != nil {
 		return 0
 	}
 	row, slot := parted(len(k.outs))
@@ -78,6 +104,10 @@ func (k *call) roomVaried() int {
 }
 
 func (k *call) writeVaried(mine []byte, _, _ int) {
+	if k.shown != nil {
+		k.c.board.show(k.shown)
+		return
+	}
 	if len(k.outs) == 0 {
 		return
 	}
@@ -89,9 +119,7 @@ func (k *call) writeVaried(mine []byte, _, _ int) {
 	for i := range k.outs {
 		b := &k.outs[i]
 		at := mine[i*(atPart+each):]
-		binary.LittleEndian.PutUint32(at, uint32(b.kind))
-		binary.LittleEndian.PutUint32(at[4:], uint32(b.size))
-		binary.LittleEndian.PutUint64(at[8:], uint64(len(b.b)))
+		b.putPart(at)
 		if from < len(b.b) {
 			copy(at[atPart:][:each], b.b[from:])
 		}
@@ -108,14 +136,26 @@ func (k *call) readVaried(_, _ int) (next phase, err error) {
 		if more {
 			next = writing
 		}
+		shown := k.c.board.shows(i)
+		k.leaves = k.leaves || shown
+		if k.op == OpScatter && i != k.root || len(k.ins) == 0 {
+			continue
+		}
+		into := &k.ins[0]
+		part := k.c.me
+		parts := k.c.group.n
+		if k.op != OpScatter {
+			into = &k.ins[i]
+		}
+		if k.op != OpScatter && k.op != OpAllToAll { // one for all members
+			part = 0
+			parts = 1
+		}
 		switch {
-		case k.op == OpScatter && i != k.root || len(k.ins) == 0:
-		case k.op == OpScatter:
-			err = k.readPart(&k.ins[0], i, theirs, k.c.me, k.c.group.n)
-		case k.op == OpAllToAll:
-			err = k.readPart(&k.ins[i], i, theirs, k.c.me, k.c.group.n)
-		default:
-			err = k.readPart(&k.ins[i], i, theirs, 0, 1)
+		case !shown:
+			err = k.readPart(into, i, theirs, part, parts)
+		case k.round == 0:
+			err = k.readShown(into, i, part)
 		}
 		if err != nil {
 			return next, err
@@ -131,17 +171,36 @@ func (k *call) readPart(into *Buffer, member int, theirs []byte, part, parts int
 		each = row
 	}
 	at := theirs[part*(atPart+each):]
-	h := k.head
-	h.kind = reflect.Kind(binary.LittleEndian.Uint32(at))
-	h.size = binary.LittleEndian.Uint32(at[4:])
-	n := int(min(binary.LittleEndian.Uint64(at[8:]), math.MaxInt))
-	if err := k.compare(k.c.group.at(member), &h, n, into); err != nil {
+	if err := k.comparePart(member, at, into); err != nil {
 		return err
 	}
 	if from := k.round * row; from < len(into.b) {
 		copy(into.b[from:], at[atPart:][:each])
 	}
 	return nil
+}
+
+// comparePart returns an error unless what a part of a member begins with belongs to the buffer for it.
+func (k *call) comparePart(member int, at []byte, into *Buffer) error {
+	h := k.head
+	h.kind = reflect.Kind(binary.LittleEndian.Uint32(at))
+	h.size = binary.LittleEndian.Uint32(at[4:])
+	n := int(min(binary.LittleEndian.Uint64(at[8:]), math.MaxInt))
+	return k.compare(k.c.group.at(member), &h, n, into)
+}
+
+// readShown reads a part that has stayed where it is.
+func (k *call) readShown(into *Buffer, member, part int) error {
+	var at [inList]byte
+	table := k.c.board.placeOf(member, k.c.board.turn)
+	if err := k.fetchFrom(table, at[:], member, inList*part); err != nil {
+		return err
+	}
+	if err := k.comparePart(member, at[:], into); err != nil {
+		return err
+	}
+	from := extend.Place{Process: table.Process, Address: binary.LittleEndian.Uint64(at[atPart:])}
+	return k.fetchFrom(from, into.b, member, 0)
 }
 
 // keep returns the lists of buffers of a call that ends, for a later one.

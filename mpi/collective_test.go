@@ -67,8 +67,11 @@ func far(member func(ctx context.Context, p *weft.Proc) error) func(ctx context.
 		if err := c.Barrier(ctx); err != nil {
 			return err
 		}
-		if c.Size() > 1 && !c.board.far {
-			return errors.New("no member can read the memory of another one")
+		if c.Size() > 1 {
+			if !c.board.far {
+				return errors.New("no member can read the memory of another one")
+			}
+			c.board.apart = true
 		}
 		return member(ctx, p)
 	}

@@ -159,8 +159,8 @@ func TestTimelineOfKilledRank(t *testing.T) {
 }
 
 // TestTimelineOfDeafRanks: ranks that do not end when the job's time is over hand over their events before they are
-// killed, also a rank that computes and never calls weft again. On a busy machine the job gets more time, until its ranks
-// have done what they are to record.
+// killed, also a rank that computes and never calls weft again. On a busy machine the job gets more time, until its
+// ranks have done what they are to record.
 func TestTimelineOfDeafRanks(t *testing.T) {
 	var n map[string]int
 	var report string

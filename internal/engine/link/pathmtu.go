@@ -13,7 +13,7 @@ import (
 type pathMTU struct {
 	most   int           // bytes of a packet, as the transport says
 	now    int           // as we believe: what packets are cut to
-	late   int           // bytes of the shortest long packet that has not been acknowledged in time, though it was sent twice
+	late   int           // bytes of the shortest long packet that was not acknowledged in time, though sent twice
 	lost   int           // long packets since that have arrived only in parts
 	raise  time.Duration // between two looks at whether the path has become wider, at most
 	wait   time.Duration // until the next look: doubles from firstRaise to raise
