@@ -99,8 +99,8 @@ func (w *waiter) over() bool {
 }
 
 // wait returns when a call may be able to go on: the half is ready, the peer is gone, or the call
-// has to end. It polls, gives way, naps and sleeps, in this order; where many connections are busy it leaves that to the
-// hub.
+// has to end. It polls, gives way, naps and sleeps, in this order; where many connections are busy it leaves that to
+// the hub.
 func (w *waiter) wait() {
 	if w.over() {
 		return

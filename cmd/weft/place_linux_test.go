@@ -111,8 +111,8 @@ func TestLabBeforeAllocation(t *testing.T) {
 		t.Errorf("outside: %q, %q", out, errs)
 	}
 	t.Setenv("WEFT_LAB", "2")
-	if out, errs := dryRun(); strings.Contains(out, "Slurm") || !strings.Contains(errs, "WEFT_LAB is set, so the ranks run on "+
-		"the hosts of the lab, and not on the 3 hosts that Slurm has allotted") {
+	want := "WEFT_LAB is set, so the ranks run on the hosts of the lab, and not on the 3 hosts that Slurm has allotted"
+	if out, errs := dryRun(); strings.Contains(out, "Slurm") || !strings.Contains(errs, want) {
 		t.Errorf("in a lab: %q, %q", out, errs)
 	}
 }
