@@ -116,6 +116,22 @@ func AndUint32(p *uint32, mask uint32) uint32 {
 	return atomic.AndUint32(p, mask)
 }
 
+// OrUint32 sets the bits that are in mask, and returns the old value.
+func OrUint32(p *uint32, mask uint32) uint32 {
+	if v, off := find(unsafe.Pointer(p)); v != nil {
+		return uint32(v.change(off, 4, func(old uint64) (uint64, bool) { return old | uint64(mask), true }))
+	}
+	return atomic.OrUint32(p, mask)
+}
+
+// SwapUint32 writes, and returns the old value.
+func SwapUint32(p *uint32, value uint32) uint32 {
+	if v, off := find(unsafe.Pointer(p)); v != nil {
+		return uint32(v.change(off, 4, func(uint64) (uint64, bool) { return uint64(value), true }))
+	}
+	return atomic.SwapUint32(p, value)
+}
+
 func word(p *uint64) *Uint64 { return (*Uint64)(unsafe.Pointer(p)) }
 
 // LoadUint64 is an atomic load.
