@@ -347,8 +347,10 @@ func (c *Conn) ring(word *uint32, half int) (gone bool) {
 		sys.FutexWake(word)
 		return false
 	}
-	if h := c.slot.arena.hub.Load(); state == listed && h != nil && h.call(c.slot.n, half) {
-		return false
+	if state == listed {
+		if h := c.slot.arena.hub.Load(); h != nil && h.call(c.slot.n, half) {
+			return false
+		}
 	}
 	if err := c.raw.Write(c.poke); err != nil {
 		c.gone.Store(true)
