@@ -68,6 +68,9 @@ func exchangeCounted(ctx context.Context, p *weft.Proc) error {
 			f()
 		}
 		n := testing.AllocsPerRun(50, f)
+		for range 4 { // goroutines of the runtime and of the transport allocate now and then: the least counts
+			n = min(n, testing.AllocsPerRun(50, f))
+		}
 		if failed == nil {
 			failed = barrier.Wait(ctx)
 		}
