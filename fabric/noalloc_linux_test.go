@@ -10,8 +10,8 @@ import (
 	"weft/internal/waittest"
 )
 
-// exchangeCounted exchanges messages, and has the other rank's memory written, read and added to. It returns an error if
-// one of these allocates, at either end.
+// exchangeCounted exchanges messages, and writes, reads and adds to the other rank's memory. It returns an error if one
+// of these allocates, at either end.
 func exchangeCounted(ctx context.Context, p *weft.Proc) error {
 	other := 1 - p.Rank()
 	q, err := p.OpenPort(1, nil)

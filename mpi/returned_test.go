@@ -52,8 +52,8 @@ func TestReceivesFromReturned(t *testing.T) {
 	}
 }
 
-// A rank that returns between two operations ends the operations of the others: those that they carry out in memory as
-// those by messages.
+// A rank that returns between two operations ends the operations of the others, those on the board as well as those by
+// messages.
 func TestReturnEndsOperations(t *testing.T) {
 	for _, hosts := range []int{0, 1} {
 		program := func(ctx context.Context, p *weft.Proc) error {

@@ -171,22 +171,14 @@ func (m *hubModel) hub(f hubFlaws) bool {
 func searchHub(f hubFlaws) (stuck *hubModel, states int) {
 	c := hubConn{waiter: "arm", caller: "publish"}
 	start := hubModel{conns: [2]hubConn{c, c}, state: looking, at: "take 0"}
-	seen := map[hubModel]bool{start: true}
-	for todo := []hubModel{start}; len(todo) > 0; {
-		m := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		next := m.steps(f)
+	states = reach(start, func(m hubModel) (next []hubModel, ok bool) {
+		next = m.steps(f)
 		if len(next) == 0 && (m.conns[0].waiter != "done" || m.conns[1].waiter != "done") {
-			return &m, len(seen)
+			stuck = &m
 		}
-		for _, n := range next {
-			if !seen[n] {
-				seen[n] = true
-				todo = append(todo, n)
-			}
-		}
-	}
-	return nil, len(seen)
+		return next, stuck == nil
+	})
+	return stuck, states
 }
 
 // No mark is lost, whatever happens when; and the search finds hubs that lose some.

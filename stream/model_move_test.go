@@ -344,17 +344,14 @@ func (s *moveStep) done() {
 
 // searchMoves returns what goes wrong, in which state, and how many states there are.
 func searchMoves(f moveFlaws) (wrong string, in moveState, states, moved int) {
-	seen := map[moveState]bool{{}: true}
-	for todo := []moveState{{}}; len(todo) > 0; {
-		m := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		var next []moveState
+	states = reach(moveState{}, func(m moveState) (next []moveState, ok bool) {
+		in = m
 		for _, r := range []role{dialling, accepting} {
 			s := &moveStep{from: m, role: r, flaws: f}
 			s.writer()
 			s.reader()
-			if s.wrong != "" {
-				return s.wrong, m, len(seen), moved
+			if wrong = s.wrong; wrong != "" {
+				return nil, false
 			}
 			next = append(next, s.next...)
 		}
@@ -366,16 +363,11 @@ func searchMoves(f moveFlaws) (wrong string, in moveState, states, moved int) {
 			moved++
 		}
 		if len(next) == 0 && !over {
-			return "a goroutine waits for ever", m, len(seen), moved
+			wrong = "a goroutine waits for ever"
 		}
-		for _, n := range next {
-			if !seen[n] {
-				seen[n] = true
-				todo = append(todo, n)
-			}
-		}
-	}
-	return "", moveState{}, len(seen), moved
+		return next, wrong == ""
+	})
+	return wrong, in, states, moved
 }
 
 // TestMovesInAllOrders: no interleaving of a move loses a byte, and the search finds moves that do.

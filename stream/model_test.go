@@ -257,22 +257,35 @@ func (v *moves) end() {
 // states it has seen.
 func search(f flaws) (stuck *model, states int) {
 	start := model{reader: party{at: "look"}, writer: party{at: "look"}}
-	seen := map[model]bool{start: true}
-	for todo := []model{start}; len(todo) > 0; {
-		m := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		next := append(m.steps(true, f), m.steps(false, f)...)
+	states = reach(start, func(m model) (next []model, ok bool) {
+		next = append(m.steps(true, f), m.steps(false, f)...)
 		if len(next) == 0 && (m.reader.at != "done" || m.writer.at != "done") {
-			return &m, len(seen)
+			stuck = &m
+		}
+		return next, stuck == nil
+	})
+	return stuck, states
+}
+
+// reach looks at each state that can follow from the first one, once, and returns how many it has seen. Look returns
+// what may follow a state; if it reports false, that was the last one.
+func reach[S comparable](start S, look func(m S) (next []S, ok bool)) (states int) {
+	seen := map[S]bool{start: true}
+	for open := []S{start}; len(open) > 0; {
+		m := open[len(open)-1]
+		open = open[:len(open)-1]
+		next, ok := look(m)
+		if !ok {
+			break
 		}
 		for _, n := range next {
 			if !seen[n] {
 				seen[n] = true
-				todo = append(todo, n)
+				open = append(open, n)
 			}
 		}
 	}
-	return nil, len(seen)
+	return len(seen)
 }
 
 // No wake-up is lost, whatever happens when; and the search finds protocols that lose some.

@@ -9,7 +9,7 @@ import (
 // wakes it together with others there. A listener counts how often connections of a program have carried enough.
 type pairs struct {
 	mu     sync.Mutex
-	counts [256]pairCount // by the number of the dialler's program; those that share one only move sooner
+	counts [256]pairCount // by the number of the program that dialled; two programs with one count only move sooner
 }
 
 type pairCount struct {

@@ -4,7 +4,7 @@ package sys
 // by a tenth.
 const piece = 1 << 20
 
-// InPieces copies into dst piece by piece, each by a call of copy, which gets what is before the piece and its place.
+// InPieces copies into dst piece by piece, each by a call of copy with where in dst the piece begins, and the piece.
 // Between two pieces a thread that waits for this processor runs: it may be one of this process that has a short
 // message to receive, and the kernel would let it wait for milliseconds.
 func InPieces(dst []byte, copy func(at int, dst []byte) error) error {

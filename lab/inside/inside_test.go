@@ -75,8 +75,8 @@ func overlay(t *testing.T) (guests []*guest, file string) {
 	return guests, file
 }
 
-// TestInside runs the tests of testdata inside their packages, by one go command. Their names are in no other package of
-// these.
+// TestInside runs the tests of testdata inside their packages, by one go command. No two of these packages have a test
+// of the same name.
 func TestInside(t *testing.T) {
 	netlabtest.Need(t)
 	guests, file := overlay(t)

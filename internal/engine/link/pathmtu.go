@@ -87,7 +87,7 @@ func (p *pathMTU) arrived(now monotime.Time, size, times int) bool {
 	case size <= p.floor():
 		return false
 	case times <= whole:
-		if size >= p.late { // a shorter one says nothing of those that are late
+		if size >= p.late { // a shorter packet proves nothing of the late ones
 			p.late = 0
 			p.lost = 0
 		}

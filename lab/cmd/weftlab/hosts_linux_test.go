@@ -178,7 +178,7 @@ func (c *cluster) until(what string, holds func() bool) {
 	netlabtest.Until(c.t, what, func() (any, bool) { return leftovers{c}, holds() })
 }
 
-// leftovers says what is left of a cluster's jobs, to those that ask.
+// leftovers, printed, are what is left of a cluster's jobs: it is looked up only if a test fails.
 type leftovers struct{ of *cluster }
 
 func (l leftovers) String() string { return fmt.Sprint(l.of.left()) }
