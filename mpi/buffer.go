@@ -122,7 +122,7 @@ func (b *Buffer) count() int {
 	case b.size == 0:
 		return 0
 	}
-	return len(b.b) / b.size
+	return quotient(len(b.b), b.size)
 }
 
 // bytes returns the length of the elements in bytes.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"weft"
 	"weft/internal/match"
@@ -28,7 +29,8 @@ type Comm struct {
 	w     *world
 	id    uint64 // the same at all members: see newID
 	group Group
-	me    int // this rank's place
+	me    int         // this rank's place
+	ended atomic.Bool // over returns an error from now on
 
 	// By the lock of the world.
 	q       *match.Queues[message, *receive]

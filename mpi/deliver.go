@@ -45,7 +45,7 @@ func (w *world) parse(from int, b []byte) (whole bool) {
 	a := &w.came
 	a.from = from
 	a.offer = extend.Offer{}
-	if a.head, a.body, whole = parseHeader(b); whole {
+	if a.body, whole = a.head.parse(b); whole {
 		w.half = a.head.form == apart
 	}
 	return whole && !w.half

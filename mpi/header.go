@@ -3,6 +3,7 @@ package mpi
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"reflect"
 )
 
@@ -86,8 +87,8 @@ func (h *header) shorten() int {
 func (h *header) put(b []byte) {
 	_ = b[briefSize-1]
 	binary.LittleEndian.PutUint64(b, h.comm)
-	binary.LittleEndian.PutUint32(b[8:], uint32(h.tag))
-	binary.LittleEndian.PutUint32(b[12:], uint32(h.class)|uint32(h.op)<<8|uint32(h.kind)<<16|uint32(h.form)<<24)
+	what := uint32(h.class) | uint32(h.op)<<8 | uint32(h.kind)<<16 | uint32(h.form)<<24
+	binary.LittleEndian.PutUint64(b[8:], uint64(uint32(h.tag))|uint64(what)<<32)
 	binary.LittleEndian.PutUint32(b[16:], h.size)
 	if h.form != brief {
 		_ = b[headSize-1]
@@ -98,35 +99,53 @@ func (h *header) put(b []byte) {
 
 // parseHeader reads a message. It reports false if the message is none of this package's.
 func parseHeader(b []byte) (h header, body []byte, ok bool) {
+	body, ok = h.parse(b)
+	return h, body, ok
+}
+
+// parse reads a message in place of what was in the header.
+func (h *header) parse(b []byte) (body []byte, ok bool) {
 	if len(b) < briefSize {
-		return h, nil, false
+		return nil, false
 	}
-	h = header{
-		comm: binary.LittleEndian.Uint64(b), tag: int32(binary.LittleEndian.Uint32(b[8:])),
-		class: class(b[12]), op: Operation(b[13]), kind: reflect.Kind(b[14]), form: form(b[15]),
-		size: binary.LittleEndian.Uint32(b[16:]),
-	}
+	h.comm = binary.LittleEndian.Uint64(b)
+	h.tag = int32(binary.LittleEndian.Uint32(b[8:]))
+	what := binary.LittleEndian.Uint32(b[12:])
+	h.class = class(what)
+	h.op = Operation(what >> 8)
+	h.kind = reflect.Kind(uint8(what >> 16))
+	h.form = form(what >> 24)
+	h.size = binary.LittleEndian.Uint32(b[16:])
 	if h.form == brief {
 		body = b[briefSize:]
-		if h.class != pointToPoint || h.op >= operations || h.size == 0 || uint64(len(body))%uint64(h.size) != 0 {
-			return h, nil, false
+		if h.class != pointToPoint || h.op >= operations || h.size == 0 {
+			return nil, false
 		}
-		h.length = uint64(uint32(len(body)) / h.size)
-		return h, body, true
+		h.root = 0
+		h.length = uint64(quotient(len(body), int(h.size)))
+		return body, h.bytes() == len(body)
 	}
 	if len(b) < headSize {
-		return h, nil, false
+		return nil, false
 	}
 	h.root = int32(binary.LittleEndian.Uint32(b[20:]))
 	h.length = binary.LittleEndian.Uint64(b[24:])
 	body = b[headSize:]
 	switch {
 	case h.class >= classes || h.form >= forms || h.op >= operations:
-		return h, nil, false
+		return nil, false
 	case h.length > math.MaxInt || h.class != collective && h.size > 0 && h.length > math.MaxInt/uint64(h.size):
-		return h, nil, false
+		return nil, false
 	case h.form == apart:
-		return h, nil, len(body) == 0
+		return nil, len(body) == 0
 	}
-	return h, body, h.class == collective || len(body) == h.bytes()
+	return body, h.class == collective || len(body) == h.bytes()
+}
+
+// quotient returns n / size, without a division for most sizes: one takes as long as all the rest of a header.
+func quotient(n, size int) int {
+	if size&(size-1) == 0 {
+		return n >> bits.TrailingZeros(uint(size))
+	}
+	return n / size
 }

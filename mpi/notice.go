@@ -191,7 +191,7 @@ func (c *Comm) revoke(why *RevokedError) {
 		return
 	}
 	c.learnt = why.By == c.w.p.Rank()
-	c.revoked = why
+	c.end(why)
 	c.told = map[int]bool{c.me: true}
 	n := c.group.n
 	for bit := 1; bit < n; bit <<= 1 {
@@ -219,9 +219,15 @@ func (c *Comm) revocation(why error) *RevokedError {
 	return e
 }
 
+// end makes a communicator one that is over. The lock is held.
+func (c *Comm) end(why error) {
+	c.revoked = why
+	c.ended.Store(true)
+}
+
 // drop ends all receives and probes of a communicator, now and later, and forgets its messages. The lock is held.
 func (c *Comm) drop(why error) {
-	c.revoked = why
+	c.end(why)
 	for place := range c.group.n + 1 {
 		for r, ok := c.q.Withdraw(place - 1); ok; r, ok = c.q.Withdraw(place - 1) { // from Any first
 			r.end(c.reason())

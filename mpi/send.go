@@ -205,7 +205,7 @@ func (c *Comm) prepare(b *Buffer, to, tag int) (h header, err error) {
 	if err == nil {
 		err = checkTag(tag)
 	}
-	if err == nil {
+	if err == nil && c.ended.Load() {
 		c.w.mu.Lock()
 		err = c.over()
 		c.w.mu.Unlock()
@@ -269,11 +269,18 @@ func (c *Comm) Recv(ctx context.Context, b Buffer, from, tag int) (Status, error
 	}
 	w := c.w
 	w.mu.Lock()
+	whole := w.peek(c)
+	if whole {
+		if st, ok := c.receive(&b, from, key, mask); ok {
+			w.unlock()
+			return st, nil
+		}
+	}
 	defer w.unlock()
 	r := w.get(c, from, key, mask)
 	defer w.put(r)
 	r.into = b
-	r.begin()
+	r.begin(whole)
 	err = w.finish(ctx, r)
 	return r.status, err
 }

@@ -36,7 +36,7 @@ func (k *call) receiveFrom(ctx context.Context, from int, b Buffer) error {
 	defer w.put(r)
 	r.into = b
 	r.want = k
-	r.begin()
+	r.begin(w.peek(k.c))
 	return w.finish(ctx, r)
 }
 

@@ -38,7 +38,7 @@ type world struct {
 
 	ordering *extend.Signal // not set while the header and the bytes of a long message are handed over
 
-	mu        sync.Mutex // never held while a goroutine waits
+	mu        sync.Mutex // never held while a goroutine waits, but for one short look at memory
 	comms     map[uint64]*Comm
 	last      *Comm   // to which the last message belonged
 	list      []*Comm // in the order in which they were made
@@ -125,6 +125,7 @@ func World(p *weft.Proc) *Comm {
 		return w.all
 	}
 	w.open(p)
+	w.all.ended.Store(w.err != nil)
 	w.usable.Store(w.all)
 	w.opened.Set()
 	if w.err == nil {
