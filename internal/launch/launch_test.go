@@ -19,8 +19,7 @@ import (
 	"weft/internal/waittest"
 )
 
-// The test's executable is also its ranks, its launcher to be killed, and its
-// guard.
+// The test's executable is also its ranks, its launcher to be killed, and its guard.
 func TestMain(m *testing.M) {
 	launch.Guarded()
 	switch mode := os.Getenv(envMode); {
@@ -33,6 +32,8 @@ func TestMain(m *testing.M) {
 		beSocket(strings.TrimPrefix(mode, "socket "))
 	case mode == "curious":
 		beCurious()
+	case mode == "besieged":
+		beBesieged()
 	case mode != "":
 		beRank(mode)
 	default:
@@ -271,11 +272,13 @@ func TestCauseIsNamed(t *testing.T) {
 		{"exit", 7, "exit status 7"},
 		{"panic", 2, "exit status 2: panic: as asked"},
 		{"error", 1, "exit status 1: weft: rank 1: as asked"},
+		{"stuck", 1, "it failed: as asked"}, // the launcher ends it
 	} {
 		for _, transport := range []string{"shm", "tcp"} {
 			j, _, report := job(t, 6, "miss "+c.how)
 			j.Transport = transport
 			j.Stderr = new(bytes.Buffer)
+			j.Grace = time.Minute // a busy machine may need it
 			if r := run(t, j, nil); r.Rank != 1 || r.Status != c.status {
 				t.Fatalf("%s, %s: %+v: %s", c.how, transport, r, report)
 			}

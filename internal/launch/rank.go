@@ -21,6 +21,7 @@ type rank struct {
 	ended   chan struct{} // closed when it has ended, and the end has been reported
 	exit    process.Exit  // set when it has ended
 	failure bootstrap.Failure
+	late    bool // it had failed, or was ending, when the launcher could not wait for its end any longer
 	words   lastWords
 }
 
@@ -53,12 +54,22 @@ func (r *Running) serve(k *rank, c io.ReadWriteCloser) {
 	}
 }
 
+// outcome returns the status of a rank that has failed, and the cause in words. A rank that is killed after it has said
+// that its program has failed has the status that it would have ended with.
+func (k *rank) outcome() (status int, cause string) {
+	if k.exit.Signaled && k.failure.Why != "" {
+		return 1, k.failure.Why
+	}
+	return k.exit.Status, k.exit.Cause
+}
+
 // why returns in words why the rank failed.
 func (k *rank) why() string {
+	_, cause := k.outcome()
 	if said := k.words.about(k.exit); said != "" {
-		return k.exit.Cause + ": " + said
+		return cause + ": " + said
 	}
-	return k.exit.Cause
+	return cause
 }
 
 // failedAt returns when a rank that has ended failed, as far as the launcher knows.

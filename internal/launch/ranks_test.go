@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"weft"
 	"weft/internal/launch"
 	"weft/internal/waittest"
@@ -249,6 +251,16 @@ func end(how string) error {
 		select {}
 	case "kill":
 		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "stuck": // Main cannot write the error: standard error becomes a pipe that is full
+		var fds [2]int
+		err := unix.Pipe(fds[:])
+		size, _ := unix.FcntlInt(uintptr(fds[1]), unix.F_GETPIPE_SZ, 0)
+		if _, wrote := unix.Write(fds[1], make([]byte, size)); err != nil || wrote != nil {
+			return errors.Join(err, wrote)
+		}
+		if err := unix.Dup3(fds[1], 2, 0); err != nil {
+			return err
+		}
 	}
 	return errors.New("as asked")
 }

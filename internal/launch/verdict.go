@@ -52,12 +52,7 @@ func (r *Running) collect(p *rank) (failed bool) {
 // because one of them did. A rank says that its program has failed before it ends, so ranks that hear this may end
 // before it. The same holds for a rank that others name as the cause.
 func (r *Running) dead(p *rank) (others []*rank) {
-	left := r.exiting()
-	for _, rank := range r.server.Failing() {
-		if q := r.ranks[rank]; !isClosed(q.ended) {
-			left[q] = true
-		}
-	}
+	left := r.ending()
 	end := func(q *rank) {
 		if c := r.hear(q); c != nil && c != p && !slices.Contains(others, c) {
 			left[c] = true
@@ -76,6 +71,9 @@ func (r *Running) dead(p *rank) (others []*rank) {
 			others = append(others, q)
 			end(q)
 		case <-late: // in some program the first thread has ended, and others have not
+			for q := range r.ending() {
+				q.late = true
+			}
 			return others
 		}
 	}
@@ -85,7 +83,7 @@ func (r *Running) dead(p *rank) (others []*rank) {
 // hear takes note of what a rank that has ended has said of a failure. It returns the rank that this one names as the
 // cause, if that has not been collected, or nil.
 func (r *Running) hear(k *rank) (cause *rank) {
-	if k.failure = (bootstrap.Failure{Because: -1}); k.exit.Status == 0 || k.exit.Signaled {
+	if k.failure = (bootstrap.Failure{Because: -1}); k.exit.Status == 0 {
 		return nil
 	}
 	k.failure = r.server.Failed(k.number)
@@ -95,8 +93,9 @@ func (r *Running) hear(k *rank) (cause *rank) {
 	return nil
 }
 
-// exiting returns the ranks that have ended, or are about to, and have not been collected.
-func (r *Running) exiting() map[*rank]bool {
+// ending returns the ranks that have ended or said that they have failed, or are about to end, and have not been
+// collected.
+func (r *Running) ending() map[*rank]bool {
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	found := map[*rank]bool{}
@@ -113,26 +112,49 @@ func (r *Running) exiting() map[*rank]bool {
 		})
 	}
 	asked.Wait()
+	for _, id := range r.server.Failing() {
+		if k := r.ranks[id]; !isClosed(k.ended) {
+			found[k] = true
+		}
+	}
 	return found
 }
 
 // blame reports the rank that failed first.
 func (r *Running) blame() {
 	first := slices.MinFunc(r.failed, r.earlier)
-	r.result.Status = first.exit.Status
-	r.result.Rank = first.number
-	r.result.Cause = first.exit.Cause
+	r.name(first)
 	after := time.Since(first.began).Round(time.Millisecond)
 	if r.job.N == 1 {
-		r.report("weft run: rank 0 on %s failed after %v: %s\n", first.place.name, after, first.exit.Cause)
+		r.report("weft run: rank 0 on %s failed after %v: %s\n", first.place.name, after, r.result.Cause)
 		return
 	}
 	next := "ending the others"
 	if r.job.Survive {
 		next = "the others go on"
 	}
-	r.report("weft run: rank %d on %s failed after %v: %s; %s\n", first.number, first.place.name, after, first.exit.Cause,
+	r.report("weft run: rank %d on %s failed after %v: %s; %s\n", first.number, first.place.name, after, r.result.Cause,
 		next)
+}
+
+// name makes a rank the first that failed.
+func (r *Running) name(k *rank) {
+	r.result.Rank = k.number
+	r.result.Status, r.result.Cause = k.outcome()
+}
+
+// follow blames, in place of the blamed rank, the one that it has named as the cause, if that one had failed, too, when
+// the launcher could not wait for its end any longer.
+func (r *Running) follow() {
+	k := r.ranks[r.result.Rank]
+	for range r.ranks {
+		c := k.failure.Because
+		if c < 0 || c >= len(r.ranks) || !r.ranks[c].late || r.ranks[c].exit.Status == 0 {
+			break
+		}
+		k = r.ranks[c]
+	}
+	r.name(k)
 }
 
 // earlier compares ranks that were found dead together by which one failed first. A rank that has failed because of
@@ -196,6 +218,9 @@ const statusTimeout = 124
 
 // judge decides the status of a job that has ended.
 func (r *Running) judge() {
+	if r.result.Rank >= 0 && !r.over && r.ended == 0 && !r.job.Survive {
+		r.follow()
+	}
 	switch res := &r.result; {
 	case r.over:
 	case r.ended != 0 && len(r.failed) > 0:

@@ -62,6 +62,42 @@ func TestFirstToFail(t *testing.T) {
 	}
 }
 
+// TestVictimIsFollowed: when the job has ended, the rank that a blamed one named is blamed in its place, if it had
+// failed before the launcher ended the job.
+func TestVictimIsFollowed(t *testing.T) {
+	of := func(because int) bootstrap.Failure { return bootstrap.Failure{Why: "it failed", Because: because} }
+	silent := bootstrap.Failure{Because: -1}
+	byItself := process.Exit{Status: 7}
+	killed := process.Exit{Status: 128 + 15, Signaled: true}
+	for name, c := range map[string]struct {
+		ranks        []rank // rank 0 was blamed
+		want, status int
+	}{
+		"it ended late":            {[]rank{{failure: of(1)}, {late: true, failure: silent, exit: byItself}}, 1, 7},
+		"it was killed, late":      {[]rank{{failure: of(1)}, {late: true, failure: silent, exit: killed}}, 1, 128 + 15},
+		"it was killed, and spoke": {[]rank{{failure: of(1)}, {late: true, failure: of(-1), exit: killed}}, 1, 1},
+		"it had not failed":        {[]rank{{failure: of(1)}, {failure: of(-1), exit: killed}}, 0, 3},
+		"it ended well":            {[]rank{{failure: of(1)}, {late: true, failure: silent}}, 0, 3},
+		"there is no such rank":    {[]rank{{failure: of(2)}, {late: true, failure: silent, exit: killed}}, 0, 3},
+		"a victim of a victim": {[]rank{
+			{failure: of(1)}, {late: true, failure: of(2), exit: byItself}, {late: true, failure: silent, exit: killed},
+		}, 2, 128 + 15},
+		"one that it did not name": {[]rank{{failure: silent}, {late: true, failure: silent, exit: byItself}}, 0, 3},
+	} {
+		r := &Running{job: Job{N: len(c.ranks)}, out: &lines{}, errs: &lines{}}
+		c.ranks[0].exit.Status = 3
+		for i := range c.ranks {
+			c.ranks[i].number = i
+			r.ranks = append(r.ranks, &c.ranks[i])
+		}
+		r.failed = r.ranks[:1]
+		r.blame()
+		if r.judge(); r.result.Rank != c.want || r.result.Status != c.status {
+			t.Errorf("%s: %+v", name, r.result)
+		}
+	}
+}
+
 // TestLastWords: of a panic the line that tells it counts, not the last of the stacks.
 func TestLastWords(t *testing.T) {
 	const text = "starting\npanic: it broke\n\ngoroutine 1 [running]:\n\tmain.go:42 +0x8c5\n"
