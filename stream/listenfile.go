@@ -88,10 +88,10 @@ func lockPath(path string) (unlock func()) {
 			return func() {}
 		}
 		info, err := f.Stat()
-		if err == nil {
+		if err == nil && isPrivate(info) {
 			err = sys.Hold(f)
 		}
-		if err != nil {
+		if err != nil || !isPrivate(info) {
 			f.Close()
 			return func() {}
 		}
@@ -103,6 +103,12 @@ func lockPath(path string) (unlock func()) {
 		}
 		f.Close() // its holder has removed it
 	}
+}
+
+// isPrivate reports whether a file can be opened by this user alone.
+func isPrivate(info fs.FileInfo) bool {
+	owner, known := sys.Owner(info)
+	return known && owner == os.Geteuid() && info.Mode().Perm()&0o077 == 0
 }
 
 // refuses reports whether no process listens at a socket.

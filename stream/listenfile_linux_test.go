@@ -128,6 +128,45 @@ func TestLockedDirectory(t *testing.T) {
 	again.Close()
 }
 
+// TestLockOfAnother: a file that others can open, and perhaps hold for ever, is no lock, also for root.
+func TestLockOfAnother(t *testing.T) {
+	const nobody = 65534
+	for name, give := range map[string]func(lock string) error{
+		"all may open it": func(lock string) error { return os.Chmod(lock, 0o666) },
+		"of another user": func(lock string) error { return os.Chown(lock, nobody, nobody) },
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "s")
+		lock := filepath.Join(dir, ".weft-s.lock")
+		l, err := net.ListenUnix("unix", unixAddr(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.SetUnlinkOnClose(false)
+		l.Close()
+		f, err := os.OpenFile(lock, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+			t.Fatal(err)
+		}
+		if err := give(lock); err != nil {
+			t.Logf("%s: %v", name, err) // only root may
+			continue
+		}
+		again, err := Listen(t.Context(), path)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		again.Close()
+		if _, err := os.Stat(lock); err != nil {
+			t.Errorf("%s: it has been removed: %v", name, err)
+		}
+	}
+}
+
 // TestLongPath: a path that fits into no address is refused at once, and one that just fits is not.
 func TestLongPath(t *testing.T) {
 	dir := t.TempDir()
