@@ -42,8 +42,8 @@ func TestRegionErrors(t *testing.T) {
 			return fmt.Errorf("add at 96: %v", err)
 		}
 		var long *TooLongError
-		if err := r.Put(0, make([]byte, 33)); !errors.As(err, &long) || long.Limit != MaxPut {
-			return fmt.Errorf("put of 33: %v", err)
+		if err := r.Put(0, make([]byte, MaxPut+1)); !errors.As(err, &long) || long.Limit != MaxPut {
+			return fmt.Errorf("put of %d: %v", MaxPut+1, err)
 		}
 		if _, err := p.AttachRegion(ctx, 2, "window"); !errors.Is(err, ErrRank) {
 			return fmt.Errorf("rank 2: %v", err)

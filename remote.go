@@ -285,7 +285,7 @@ func (r *Remote) reach(ctx context.Context, kind rma.Kind, off int, b []byte) (d
 }
 
 // MaxPut is the most bytes that Put takes.
-const MaxPut = wire.MaxPut
+const MaxPut = 8 * wire.MaxPut
 
 // Put writes up to MaxPut bytes at off. It copies b, and does not wait until the data is in
 // place. Flush waits for that, and returns an error if the rank refused a Put.

@@ -89,7 +89,7 @@ func TestMistakes(t *testing.T) {
 		{"perf latency -nn", "not defined: -nn; weft perf latency -h lists the flags"},
 		{"perf sleep", "there are latency, bandwidth, rate"},
 		{"perf latency -size much", "must be numbers"},
-		{"perf latency -op put -size 64", "takes up to 32 bytes"},
+		{"perf latency -op put -size 257", "takes up to 256 bytes"},
 		{"perf rate -op swap", "must be send, push, pull, put"},
 		{"perf rate x", "Flags begin with -"},
 		{"info -n 0", "must be from 1 to"},

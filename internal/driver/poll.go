@@ -51,17 +51,25 @@ func (n *Node) Look(ctx context.Context, cond func() bool) error {
 // Glance looks at a word as often as Spin looks before it does anything else, or until it differs from old, and returns
 // it. On a host it looks once.
 func (n *Node) Glance(word *atomic.Uint64, old uint64) (v uint64) {
-	looks := glances
-	if n.cfg.Host != nil {
-		looks = 1
-	}
-	for range looks {
+	for range n.memoryLooks() {
 		if v = word.Load(); v != old {
 			break
 		}
 		sys.Pause()
 	}
 	return v
+}
+
+// memoryLooks returns how often a goroutine that waits for memory to change looks there before it looks for packets:
+// seldom if packets change it.
+func (n *Node) memoryLooks() int {
+	switch {
+	case n.cfg.Host != nil:
+		return 1
+	case n.transports.network:
+		return glancesCall
+	}
+	return glances
 }
 
 // Spin polls until cond holds, or for as long as any wait does. It reports whether
@@ -81,7 +89,7 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		}
 	}()
 	for round := 0; ; round++ {
-		for range glances {
+		for range n.memoryLooks() {
 			if cond() {
 				return true, nil
 			}

@@ -77,8 +77,9 @@ func (l *Layer) begin(p *peer, op *Op) {
 	}
 }
 
-// Put writes a few bytes, which are copied, or updates a few words; it has no answer of its own. The next Flush reports
-// if it was refused. Of an operation it takes Peer, Region, Key, Off, Buf, Code, Lock and Epoch.
+// Put writes a few bytes, which are copied, or updates a few words, by a PUT for each 32 bytes; it has no answer of its
+// own. The next Flush reports if it was refused. Of an operation it takes Peer, Region, Key, Off, Buf, Code, Lock and
+// Epoch.
 func (l *Layer) Put(op *Op) error {
 	if err := l.gone[op.Peer]; err != nil {
 		return err
@@ -87,8 +88,10 @@ func (l *Layer) Put(op *Op) error {
 	p.declare(op.Lock, op.Epoch)
 	q := p.q
 	q.Counts.Sent.Accesses++
-	head := wire.Put{Code: op.Code, Region: op.Region, Key: op.Key, Off: op.Off}.Append(q.Head())
-	q.Push(append(head, op.Buf...), nil, true)
+	for off := 0; off < len(op.Buf); off += wire.MaxPut {
+		head := wire.Put{Code: op.Code, Region: op.Region, Key: op.Key, Off: op.Off + uint64(off)}.Append(q.Head())
+		q.Push(append(head, op.Buf[off:min(off+wire.MaxPut, len(op.Buf))]...), nil, true)
+	}
 	return nil
 }
 

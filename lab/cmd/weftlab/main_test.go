@@ -93,7 +93,7 @@ func TestMistakes(t *testing.T) {
 		{"perf lock -beside 2000000000", "must be a number from 0"},
 		{"perf sleep", "there are latency, bandwidth"},
 		{"perf latency -size much", "must be numbers"},
-		{"perf latency -op put -size 64", "takes up to 32 bytes"},
+		{"perf latency -op put -size 257", "takes up to 256 bytes"},
 		{"perf latency -vs corba", "there are tcp, unix"},
 		{"perf match -rounds 0", "must be at least 1"},
 		{"perf logp -way corba", "there are send, push, am"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"weft"
 	"weft/lab/perf"
 )
 
@@ -153,8 +154,8 @@ func perfCommand() *ffcli.Command {
 // measure measures weft's messages beside its peers.
 func measure(ctx context.Context, s *perfSettings) error {
 	for _, n := range s.spec.Sizes {
-		if s.spec.Op == "put" && n > 32 {
-			return fmt.Errorf("perf: -op put takes up to 32 bytes, not %d: use -size 8 or -op push", n)
+		if s.spec.Op == "put" && n > weft.MaxPut {
+			return fmt.Errorf("perf: -op put takes up to %d bytes, not %d: use -size 8 or -op push", weft.MaxPut, n)
 		}
 	}
 	if err := s.spec.CheckPattern(); err != nil {
