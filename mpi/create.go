@@ -124,6 +124,38 @@ func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error)
 // Dup makes a communicator with the same members in the same order, whose messages are apart. All members call it.
 func (c *Comm) Dup(ctx context.Context) (*Comm, error) { return c.Create(ctx, c.group) }
 
+// A Birth is a communicator that is being made. It is for one goroutine at a time.
+type Birth struct {
+	c     *Comm
+	all   []applicant
+	order uint32 // among those that are made of c
+	q     *Request
+}
+
+// StartDup begins Dup, and does not wait for the other members (MPI_Comm_idup).
+func (c *Comm) StartDup() (*Birth, error) {
+	number, err := c.w.number()
+	if err != nil {
+		return nil, err
+	}
+	b := &Birth{c: c, all: make([]applicant, c.Size()), order: c.conceive()}
+	b.q, err = c.start(even(OpSplit, Of([]applicant{{number: number}}), Of(b.all), 0))
+	if err != nil {
+		c.stillborn(b.order)
+		return nil, err
+	}
+	return b, nil
+}
+
+// Wait waits until the communicator is made, and returns it. It must be called once.
+func (b *Birth) Wait(ctx context.Context) (*Comm, error) {
+	if _, err := b.q.Wait(ctx); err != nil {
+		b.c.stillborn(b.order)
+		return nil, err
+	}
+	return b.c.child(b.c.group, b.all[0].number, b.order), nil
+}
+
 // Create makes a communicator of a group of members. All members of c call it with the same group; members of c that
 // are not in it get nil.
 func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {

@@ -24,14 +24,19 @@ type family struct {
 
 // gatherApplicants has all members say what communicator they make. Birth is its place among those that are made of c.
 func (c *Comm) gatherApplicants(ctx context.Context, mine applicant, all []applicant) (birth uint32, err error) {
-	c.w.mu.Lock()
-	c.family.births++
-	birth = c.family.births
-	c.w.mu.Unlock()
+	birth = c.conceive()
 	if err = c.run(ctx, even(OpSplit, Of([]applicant{mine}), Of(all), 0)); err != nil {
 		c.stillborn(birth)
 	}
 	return birth, err
+}
+
+// conceive returns the place of a communicator that is to be made among those that are made of c.
+func (c *Comm) conceive() uint32 {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	c.family.births++
+	return c.family.births
 }
 
 // child makes a communicator of some members. The first one of the group has given the number out.

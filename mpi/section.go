@@ -69,6 +69,43 @@ func Indexed(lengths, places []int) *Section {
 	return s
 }
 
+// Dealt is what a process has of a grid of shape that is dealt to a grid of processes: in each dimension the first of
+// them gets the first block elements, the next one the next, and so on in turns (MPI_Type_create_darray in C's order).
+// Processes says how many there are in each dimension, and place which one it is. Blocks that are long enough for one
+// turn make parts that lie together, blocks of 1 are dealt one by one.
+func Dealt(shape, processes, place, block []int) *Section {
+	n := len(shape)
+	if n == 0 || len(processes) != n || len(place) != n || len(block) != n {
+		return &Section{err: fmt.Errorf("mpi: a grid of %d dimensions is dealt to processes of %d, at a place of %d, in "+
+			"blocks of %d", n, len(processes), len(place), len(block))}
+	}
+	starts := []int{0} // of the runs that the dimensions so far give
+	var lengths []int
+	for i := range n {
+		if shape[i] < 0 || block[i] < 1 || place[i] < 0 || place[i] >= processes[i] {
+			return &Section{err: fmt.Errorf("mpi: dimension %d has %d elements, dealt %d at a time, and process %d of %d",
+				i, shape[i], block[i], place[i], processes[i])}
+		}
+		var all []int
+		lengths = lengths[:0]
+		for _, start := range starts {
+			for at := place[i] * block[i]; at < shape[i]; at += processes[i] * block[i] {
+				end := min(at+block[i], shape[i])
+				if i == n-1 {
+					all = append(all, start*shape[i]+at)
+					lengths = append(lengths, end-at)
+					continue
+				}
+				for k := at; k < end; k++ {
+					all = append(all, start*shape[i]+k)
+				}
+			}
+		}
+		starts = all
+	}
+	return Indexed(lengths, starts)
+}
+
 // newSection returns the section of blocks that repeat in some dimensions.
 func newSection(offset, block int, dims []dim) *Section {
 	s := &Section{offset: offset, block: block, dims: dims, count: block, end: offset + block}

@@ -43,7 +43,7 @@ type window struct {
 	mu      sync.Mutex
 	reached []*target // the same, in the order in which it did
 
-	exposed []int // members between Post and Wait
+	exposed []int // members between Post and Wait that have not called Complete
 	started []int // between Start and Complete
 }
 

@@ -63,7 +63,28 @@ func (w *Window[T]) Post(ctx context.Context, origins Group) (err error) {
 
 // Wait waits until all members of the group given to Post have called Complete. What they did is done then.
 func (w *Window[T]) Wait(ctx context.Context) error {
-	return w.w.hear(ctx, w.w.exposed, tagComplete)
+	for len(w.w.exposed) > 0 {
+		if _, err := w.w.c.Recv(ctx, none, w.w.exposed[0], tagComplete); err != nil {
+			return err
+		}
+		w.w.exposed = w.w.exposed[1:]
+	}
+	return nil
+}
+
+// Test is Wait without waiting: it reports whether all have called Complete (MPI_Win_test).
+func (w *Window[T]) Test() (over bool, err error) {
+	for len(w.w.exposed) > 0 {
+		m, _, err := w.w.c.TryMProbe(w.w.exposed[0], tagComplete)
+		if m == nil || err != nil {
+			return false, err
+		}
+		if _, err := m.Recv(context.Background(), none); err != nil { // it has come
+			return false, err
+		}
+		w.w.exposed = w.w.exposed[1:]
+	}
+	return true, nil
 }
 
 // Start waits until the members of a group let this one access their memory.
@@ -71,7 +92,12 @@ func (w *Window[T]) Start(ctx context.Context, targets Group) (err error) {
 	if w.w.started, err = w.w.c.places(targets); err != nil {
 		return err
 	}
-	return w.w.hear(ctx, w.w.started, tagPost)
+	for _, rank := range w.w.started {
+		if _, err := w.w.c.Recv(ctx, none, rank, tagPost); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Complete waits until all that this member has begun at the group given to Start is done, and tells the group.
@@ -99,16 +125,6 @@ func (w *window) tell(ctx context.Context, g Group, tag int) ([]int, error) {
 		}
 	}
 	return all, nil
-}
-
-// hear receives from members.
-func (w *window) hear(ctx context.Context, from []int, tag int) error {
-	for _, rank := range from {
-		if _, err := w.c.Recv(ctx, none, rank, tag); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Lock waits until this member is the only one that holds a member's memory (MPI_LOCK_EXCLUSIVE). A member excludes
