@@ -121,8 +121,15 @@ func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error)
 	return m.Create(ctx, g)
 }
 
-// Dup makes a communicator with the same members in the same order, whose messages are apart. All members call it.
-func (c *Comm) Dup(ctx context.Context) (*Comm, error) { return c.Create(ctx, c.group) }
+// Dup makes a communicator with the same members in the same order and the same neighbours, whose messages are apart.
+// All members call it.
+func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
+	d, err := c.Create(ctx, c.group)
+	if err == nil {
+		d.topology = c.topology
+	}
+	return d, err
+}
 
 // A Birth is a communicator that is being made. It is for one goroutine at a time.
 type Birth struct {
@@ -153,7 +160,9 @@ func (b *Birth) Wait(ctx context.Context) (*Comm, error) {
 		b.c.stillborn(b.order)
 		return nil, err
 	}
-	return b.c.child(b.c.group, b.all[0].number, b.order), nil
+	d := b.c.child(b.c.group, b.all[0].number, b.order)
+	d.topology = b.c.topology
+	return d, nil
 }
 
 // Create makes a communicator of a group of members. All members of c call it with the same group; members of c that

@@ -26,7 +26,7 @@ func TestMPICH(t *testing.T) {
 		defer cancel()
 		err := weft.Local(ctx, n, func(ctx context.Context, p *weft.Proc) error {
 			c := World(p)
-			for _, k := range slices.Concat(mpichMessages, mpichCollectives) {
+			for _, k := range slices.Concat(mpichMessages, mpichCollectives, mpichWindows, mpichGroups) {
 				if err := k.run(ctx, c); err != nil {
 					return fmt.Errorf("%s: %w", k.name, err)
 				}
@@ -48,7 +48,7 @@ func TestMPICHPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range slices.Concat(mpichMessages, mpichCollectives) {
+	for _, k := range slices.Concat(mpichMessages, mpichCollectives, mpichWindows, mpichGroups) {
 		for name := range strings.SplitSeq(k.name, ", ") {
 			if !strings.Contains(string(page), "`"+name+"`") {
 				t.Errorf("docs/MPICH.md does not say %s", name)

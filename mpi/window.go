@@ -26,7 +26,7 @@ var ErrUpdate = errors.New("mpi: only int64, uint64 and float64 are updated, and
 // looked at, until Flush, Unlock, Complete or Fence has returned. These return the first error of what had been begun.
 // Accumulate, GetAccumulate, FetchOp and CompareSwap are atomic for each element, towards each other; they are carried
 // out in the order in which this member begins them at a target. Any number of goroutines may use a Window, but one at
-// a time should synchronize.
+// a time should synchronize. What is begun or locked at ProcNull does nothing.
 type Window[T any] struct{ w window }
 
 // A window is a Window without the type of its elements.

@@ -87,7 +87,7 @@ func (w *Window[T]) FetchOp(ctx context.Context, v T, rank, at int, u Update) (o
 		return old, err
 	}
 	t, err := w.w.word(ctx, rank, at)
-	if err != nil {
+	if t == nil {
 		return old, err
 	}
 	if t.latches != nil {
@@ -105,7 +105,7 @@ func (w *Window[T]) CompareSwap(ctx context.Context, old, v T, rank, at int) (se
 		return seen, err
 	}
 	t, err := w.w.word(ctx, rank, at)
-	if err != nil {
+	if t == nil {
 		return seen, err
 	}
 	if t.latches != nil {
@@ -143,8 +143,11 @@ func (w *window) updating(k accessKind, u Update, old []byte) (access, error) {
 	return access{kind: k, update: of, plain: plain, old: old}, err
 }
 
-// word returns a member as a target, if it has an element at a place.
+// word returns a member as a target, if it has an element at a place. Of ProcNull it is nil.
 func (w *window) word(ctx context.Context, rank, at int) (*target, error) {
+	if rank == ProcNull {
+		return nil, nil
+	}
 	if err := w.within(rank, at, at+1); err != nil {
 		return nil, err
 	}
@@ -164,6 +167,9 @@ func (w *window) within(rank, from, to int) error {
 
 // begin begins an access to elements that lie one behind the other.
 func (w *window) begin(ctx context.Context, a access, b Buffer, rank, at int) error {
+	if rank == ProcNull {
+		return nil
+	}
 	if err := w.within(rank, at, at+b.count()); err != nil {
 		return err
 	}
@@ -185,6 +191,8 @@ func (w *window) beginPart(ctx context.Context, a access, b Buffer, rank int, at
 		return at.err
 	case at.count != b.count():
 		return &LengthError{OpWindow, -1, b.count(), at.count}
+	case rank == ProcNull:
+		return nil
 	}
 	if err := w.within(rank, 0, at.end); err != nil {
 		return err

@@ -9,6 +9,9 @@ import (
 
 // Flush waits until all that this member has begun at another one is done, there and here (MPI_Win_flush).
 func (w *Window[T]) Flush(ctx context.Context, rank int) error {
+	if rank == ProcNull {
+		return nil
+	}
 	if err := w.w.c.has(rank); err != nil {
 		return err
 	}
@@ -140,6 +143,9 @@ func (w *Window[T]) LockShared(ctx context.Context, rank int) error {
 
 // Unlock is Flush, and lets others hold the member's memory.
 func (w *Window[T]) Unlock(ctx context.Context, rank int) error {
+	if rank == ProcNull {
+		return nil
+	}
 	t, err := w.w.reach(ctx, rank)
 	if err != nil {
 		return err
@@ -165,6 +171,9 @@ func (w *Window[T]) UnlockAll(ctx context.Context) error {
 func (w *window) lock(
 	ctx context.Context, rank int, how func(*weft.RWLock, context.Context) (weft.Grant, error),
 ) error {
+	if rank == ProcNull {
+		return nil
+	}
 	if err := w.c.has(rank); err != nil {
 		return err
 	}
