@@ -41,7 +41,8 @@ func linkedList(ctx context.Context, c *Comm, byFetch bool) error {
 	name := func(rank, at int) int64 { return int64(rank*1000 + at) } // 0 is none, as places begin at 1
 	return window64(ctx, c, 1+each, func(w *Window[int64]) error {
 		w.LockAll()
-		rank, at := 0, 0 // of the last element that this member knows
+		rank := 0 // of the last element that this member knows
+		at := 0
 		for i := 1; i <= each; i++ {
 			for {
 				var next int64
@@ -58,7 +59,8 @@ func linkedList(ctx context.Context, c *Comm, byFetch bool) error {
 				if next == 0 {
 					break
 				}
-				rank, at = int(next/1000), int(next%1000)
+				rank = int(next / 1000)
+				at = int(next % 1000)
 			}
 		}
 		if err := errors.Join(w.UnlockAll(ctx), c.Barrier(ctx)); err != nil {
@@ -70,7 +72,8 @@ func linkedList(ctx context.Context, c *Comm, byFetch bool) error {
 			if err != nil {
 				return err
 			}
-			rank, at = int(next/1000), int(next%1000)
+			rank = int(next / 1000)
+			at = int(next % 1000)
 			if at != last[rank]+1 {
 				return fmt.Errorf("element %d of member %d comes behind %d", at, rank, last[rank])
 			}
@@ -82,9 +85,13 @@ func linkedList(ctx context.Context, c *Comm, byFetch bool) error {
 }
 
 // queueOfWindows is a queue lock out of windows: word 0 of member 0 is the last one in the queue, and
-// each member has who follows it, and whether it waits.
+// each member has the one that follows it, and whether it waits.
 func queueOfWindows(ctx context.Context, c *Comm) error {
-	const follows, waits, counter = 1, 2, 3
+	const (
+		follows = 1 + iota
+		waits
+		counter
+	)
 	me := int64(c.Rank()) + 1
 	return window64(ctx, c, 4, func(w *Window[int64]) error {
 		own := func(place int, v int64) error {
@@ -171,7 +178,11 @@ func ticketsOfTree(ctx context.Context, c *Comm) error {
 
 // servers has half of the members answer requests of the others, which ask any of them, and probe for what comes.
 func servers(ctx context.Context, c *Comm) error {
-	const ask, answer, end = 1, 2, 3
+	const (
+		ask = 1 + iota
+		answer
+		end
+	)
 	half := (c.Size() + 1) / 2
 	if c.Rank() >= half { // an application
 		for i := range 20 {
