@@ -1,6 +1,9 @@
 package stream
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // TestPollers: a connection polls only where neither side takes a processor from the other.
 func TestPollers(t *testing.T) {
@@ -26,5 +29,35 @@ func TestPollers(t *testing.T) {
 	w := &waiter{c: &Conn{}, budget: defaultSpin} // whose process has no processor to spare
 	if w.poll(epoch) || polling.Load() != 0 {
 		t.Error("it polls")
+	}
+}
+
+// TestNapsTogether: on a part of a processor nobody naps for a while when one goroutine would beside another; on whole
+// processors others still do.
+func TestNapsTogether(t *testing.T) {
+	defer napless.Store(0)
+	for _, part := range []bool{true, false} {
+		napless.Store(0)
+		c := &Conn{naps: 1, processors: 1}
+		if part {
+			c.processors = 0
+		}
+		if !c.mayNap() {
+			t.Fatalf("%v: nobody may nap", part)
+		}
+		if c.mayNap() {
+			t.Errorf("%v: two nap on two threads", part)
+		}
+		if until := time.Duration(napless.Load()); part != (until >= together) {
+			t.Errorf("%v: none naps until %v", part, until)
+		}
+		napped.Add(-1)
+		napless.Add(int64(time.Hour)) // so much time has passed less
+		if c.mayNap() == part {
+			t.Errorf("%v: one naps %v", part, !part)
+		}
+		if !part {
+			napped.Add(-1)
+		}
 	}
 }

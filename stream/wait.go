@@ -232,6 +232,29 @@ func (w *waiter) giveWay() (over bool) {
 	return false
 }
 
+// On a part of a processor it saves most to handle together what has come for several connections, and a goroutine that
+// naps handles its own. So where one would nap beside another, none does for the time together.
+const together = 100 * time.Millisecond
+
+// napless is until when that is, in nanoseconds after epoch.
+var napless atomic.Int64
+
+// mayNap counts a goroutine that naps, and reports whether it may.
+func (c *Conn) mayNap() bool {
+	part := c.processors == 0
+	now := int64(time.Since(epoch))
+	if part && now < napless.Load() {
+		return false
+	}
+	if enter(&napped, c.naps) {
+		return true
+	}
+	if part {
+		napless.Store(now + int64(together))
+	}
+	return false
+}
+
 // nap sleeps on the doorbell's futex, which holds a thread, and reports whether the wait is over. It does not nap
 // while other goroutines could run.
 func (w *waiter) nap() bool {
@@ -242,7 +265,7 @@ func (w *waiter) nap() bool {
 		w.awakes--
 		return false
 	}
-	if sys.Runnable() || !enter(&napped, w.c.naps) {
+	if sys.Runnable() || !w.c.mayNap() {
 		return false
 	}
 	defer napped.Add(-1)
