@@ -171,7 +171,39 @@ func TestMatrixFits(t *testing.T) {
 		}
 		b.keep(fmt.Sprintf("fits-%d", n))
 	}
+	b.usesItsWidth()
 	b.namesLateRank()
+}
+
+// usesItsWidth: on a wide window the matrix opens on the pair that has exchanged most, and every view reaches from the
+// left edge to the right one.
+func (b *browser) usesItsWidth() {
+	b.t.Helper()
+	b.order("Emulation.setDeviceMetricsOverride", map[string]any{
+		"width": 1900, "height": 1000, "deviceScaleFactor": 1, "mobile": false,
+	}, &struct{}{})
+	value[bool](b, `(() => {
+		const s = structuredClone(past.find(s => s.Ranks.length === 4 && s.Pairs?.length === 4));
+		delete s.table;
+		s.Pairs.find(p => p.From === 2).Bytes *= 3;
+		past.push(s, s);
+		at = past.length - 1;
+		draw();
+		return true;
+	})()`)
+	b.shows("#pair h2", "rank 2 to rank 3")
+	for i, edge := range []string{"waiting", "side", "ranks", "list"} {
+		view := fmt.Sprint(i + 1)
+		b.press(view)
+		at := value[[]int](b, fmt.Sprintf(`(e => [innerWidth, e.left, e.right])(
+			document.getElementById(%q).getBoundingClientRect()).map(Math.round)`, edge))
+		if at[0] != 1900 || at[2] < 1900-20 || at[2] > 1900 || at[1] > 1000 {
+			b.t.Errorf("view %s: %s reaches from %d to %d of %d", view, edge, at[1], at[2], at[0])
+		}
+		b.keep("wide-" + view)
+	}
+	b.order("Emulation.clearDeviceMetricsOverride", struct{}{}, &struct{}{})
+	b.press("2")
 }
 
 // namesLateRank: of ranks that wait for one that does not, the page names the one, and the rank that has died.
