@@ -3,10 +3,13 @@ package services
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"syscall"
 
+	"weft/internal/handshake"
 	"weft/internal/launch"
 	"weft/stream"
 )
@@ -59,6 +62,11 @@ func dialler(system, address string) Dial {
 		case "weft-tls":
 			return (&stream.Config{Key: key}).Dial(ctx, address)
 		}
-		return new(net.Dialer).DialContext(ctx, system, address)
+		var c net.Conn
+		err := handshake.Retry(ctx.Done(), func() (again bool, err error) {
+			c, err = new(net.Dialer).DialContext(ctx, system, address)
+			return errors.Is(err, syscall.EAGAIN), err // a Unix socket's queue is full; stream.Dial tries again, too
+		})
+		return c, err
 	}
 }
