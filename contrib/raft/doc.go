@@ -5,6 +5,5 @@
 //	transport := raft.NewNetworkTransport(layer, 3, 10*time.Second, os.Stderr)
 //	node, err := raft.NewRaft(config, fsm, logs, stable, snapshots, transport)
 //
-// It is a module of its own, so that weft does not need raft. Tested in raft_test.go; suite runs the tests of
-// hashicorp/raft itself over it.
+// It is a module of its own, so that weft does not need raft. Tested in raft_test.go.
 package weftraft
