@@ -218,6 +218,26 @@ func TestLossesOfTheWire(t *testing.T) {
 	}
 }
 
+// A loss while few packets of this sender wait, and they wait long, says that others have filled the queue.
+func TestLossesOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		delay    time.Duration
+		window   int
+		competes bool
+	}{{may + 3*idleTrip, leastWindow, true}, {may, leastWindow, false}, {may + 3*idleTrip, initialWindow, false}} {
+		p := newPath(t, Config{})
+		p.c.window = c.window
+		p.c.delay = c.delay
+		for range 3 {
+			p.c.lost(p.next, p.next+1, 1)
+			p.next++
+		}
+		if p.c.competes != c.competes {
+			t.Errorf("%+v: %+v", c, p.c)
+		}
+	}
+}
+
 // After a timeout the window is one packet, and doubles up to half of what it was. If
 // everything had only been late it is as before.
 func TestTimeouts(t *testing.T) {

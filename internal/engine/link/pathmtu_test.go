@@ -53,8 +53,8 @@ func TestBlackHole(t *testing.T) {
 					if n := a.MTU(); n > c.narrow || lose == 0 && n < c.least {
 						t.Errorf("packets of %d bytes on a path that takes %d", n, c.narrow)
 					}
-					if a.counts.Shortened == 0 {
-						t.Error("not counted")
+					if n := a.counts.Shortened; n == 0 || n > 10 {
+						t.Errorf("counted %d times", n)
 					}
 					r.net.mtu = 0
 					r.pass(time.Second)
@@ -173,6 +173,12 @@ func TestShorterOnesArrive(t *testing.T) {
 	if p.arrived(0, 1500, 1); p.late != 0 || p.lost != 0 {
 		t.Errorf("a longer packet has arrived: %+v", p)
 	}
+	p.timeout(1400, whole)
+	for range mostLost {
+		if p.arrived(0, p.floor(), whole+1) || p.lost != 0 {
+			t.Fatalf("packets that are never cut have arrived late: %+v", p)
+		}
+	}
 }
 
 // TestProbes: an acknowledgement of a probe that was not sent changes nothing; a probe is
@@ -186,6 +192,12 @@ func TestProbes(t *testing.T) {
 			t.Errorf("an acknowledgement of %d bytes: packets of %d", size, a.MTU())
 		}
 	}
+	was := a.path
+	a.path.late = 1400
+	if a.path.proved(r.now, 1500); a.path.late != 1400 || a.path.wait != was.wait {
+		t.Errorf("an acknowledgement of what was known: %+v", a.path)
+	}
+	a.path = was
 	b := r.ends[1].conn
 	b.path.answer = 1400
 	var packets [4]Packet

@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"testing"
 	"time"
+
+	"weft/internal/monotime"
 )
 
 // One lost packet among ten is sent again, and no other.
@@ -70,6 +72,37 @@ func TestGapThatLasts(t *testing.T) {
 		if got := r.ends[1].conn.counts.Received.Lost; got != c.losses || r.ends[0].conn.counts.Sent.Resent != c.losses ||
 			took > 100*time.Microsecond {
 			t.Errorf("%s: %d gaps were told, want %d; it took %v: %s", name, got, c.losses, took, r)
+		}
+	}
+}
+
+// A packet for which all others wait is sent again at once; the others that are missing wait for room on the path.
+func TestMissingPacketsWaitForRoom(t *testing.T) {
+	for name, c := range map[string]struct{ window, first, second int }{
+		"the window is full":      {4 * packet, 1, 0},
+		"the window is small":     {packet, 0, 0},
+		"there is room for three": {103 * packet, 3, 0},
+	} {
+		r := newRig(t, 1, Config{Selective: true}, faults{})
+		r.run(1, 1)
+		r.ends[0].todo = 10
+		for r.ends[0].todo > 0 || r.ends[0].conn.send.next != r.ends[0].conn.send.tail {
+			r.send(0)
+		}
+		a := r.ends[0].conn
+		for seq := a.send.base; seq != a.send.high; seq++ {
+			a.miss(a.slot(seq))
+			a.landed(a.slot(seq))
+		}
+		a.congestion.window = c.window
+		a.congestion.pace = monotime.Never
+		a.send.flying = 100
+		for _, want := range []int{c.first, c.second} {
+			var packets [16]Packet
+			if n := a.Output(r.now, packets[:]); n != want {
+				t.Errorf("%s: %d packets, want %d", name, n, want)
+			}
+			a.send.flying = max(a.send.flying, 103)
 		}
 	}
 }

@@ -144,3 +144,18 @@ func TestLiveness(t *testing.T) {
 		t.Error("nothing is awaited any more, and it is called silent")
 	}
 }
+
+// The round trip and how much it varies are averages, as of [Jacobson88]; the first sample counts whole.
+func TestSamples(t *testing.T) {
+	c := newRig(t, 1, Config{RTOMin: time.Microsecond, AckDelay: 5 * time.Microsecond}, faults{}).ends[0].conn
+	for _, s := range []struct{ trip, srtt, vary time.Duration }{{80, 80, 40}, {160, 90, 50}, {10, 80, 57}, {80, 80, 43}} {
+		c.sample(s.trip * time.Microsecond)
+		srtt := c.rto.srtt.Truncate(time.Microsecond)
+		if vary := c.rto.rttvar.Truncate(time.Microsecond); srtt != s.srtt*time.Microsecond || vary != s.vary*time.Microsecond {
+			t.Errorf("after %v: %v and %v, want %v and %v", s.trip, c.rto.srtt, c.rto.rttvar, s.srtt, s.vary)
+		}
+	}
+	if want := c.rto.srtt + 4*c.rto.rttvar + 5*time.Microsecond; c.rto.value != want {
+		t.Errorf("a timeout after %v, want %v", c.rto.value, want)
+	}
+}
