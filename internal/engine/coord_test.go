@@ -30,7 +30,10 @@ func (s *scenario) object(rank int) *coord.Object {
 		c.Undo = s.d.HasArg("undo")
 	}
 	if algorithm != "" {
-		c = coord.Config{Class: coord.Barrier, Name: "B", Arity: 2, Window: s.number("window", 1)}
+		c = coord.Config{Class: coord.Barrier, Name: "B", Arity: s.number("arity", 2), Window: s.number("window", 1)}
+		if s.d.HasArg("members") {
+			c.Members = s.list("members", "")
+		}
 		for a := coord.Central; a <= coord.ModifiedShuffle; a++ {
 			if a.String() == algorithm {
 				c.Algorithm = a

@@ -2,6 +2,8 @@ package coord
 
 import (
 	"testing"
+
+	"weft/failure"
 )
 
 // A lives is ranks that open a barrier of the same name again and again: each life has some phases.
@@ -105,5 +107,20 @@ func (l *lives) passed(i int) {
 			l.t.Fatal(end.Err)
 		}
 		l.objects[i] = nil
+	}
+}
+
+// TestDeserted: a member that has left in good order after the last phase has deserted nobody.
+func TestDeserted(t *testing.T) {
+	err := new(failure.BrokenError)
+	for _, c := range []struct {
+		limit, done uint64
+		err         *failure.BrokenError
+		clean, want bool
+	}{{3, 3, err, true, false}, {2, 3, err, true, true}, {3, 3, err, false, true}, {3, 3, nil, false, false}} {
+		o := &Object{participant: &barrier{limit: c.limit, done: c.done, err: c.err, clean: c.clean}}
+		if got := o.Deserted(); (got != nil) != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
 }

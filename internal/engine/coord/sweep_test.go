@@ -65,6 +65,24 @@ func TestForgottenRepair(t *testing.T) {
 	tb.one(2, &Op{Kind: Lock, Object: locks[2]})
 }
 
+// TestWaitersAreRemembered: a condition is forgotten by its home when nobody waits for it, and not before.
+func TestWaitersAreRemembered(t *testing.T) {
+	tb := newTable(t, 3, 1)
+	c := tb.away()
+	c.Class = Cond
+	conds := tb.open(c)
+	enter := &Op{Kind: Enter, Object: conds[2]}
+	tb.one(2, enter)
+	if tb.nodes[0].forgetHomes(); len(tb.nodes[0].homes) != 1 {
+		t.Fatal("it is forgotten while a rank waits")
+	}
+	tb.one(1, &Op{Kind: Signal, Object: conds[1]})
+	tb.one(2, &Op{Kind: Await, Object: conds[2], N: enter.N})
+	if tb.nodes[0].forgetHomes(); len(tb.nodes[0].homes) != 0 {
+		t.Error("it is not forgotten")
+	}
+}
+
 // TestForgottenTry: a rank that has given the token back and has forgotten the lock answers for a rank that tries to
 // get it.
 func TestForgottenTry(t *testing.T) {
