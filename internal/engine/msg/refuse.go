@@ -40,7 +40,7 @@ func (p *Port) behind(d *pair) bool {
 // memory of its own, or any receive if a long message is to come. It invites one sender at a time, so that no other
 // takes the receive meanwhile.
 func (p *Port) invite() {
-	if p.freezing.frozen || len(p.owed) == 0 || p.invited != nil || p.posted.Empty() {
+	if len(p.owed) == 0 || p.invited != nil || p.posted.Empty() {
 		return
 	}
 	d := p.owed[0]
@@ -79,7 +79,7 @@ func (p *Port) summon(d *pair) {
 // summonAll tells all refused senders to come for which a receive waits. It is called when the first message comes to
 // lie in the buffer: from then on awaited makes room for them.
 func (p *Port) summonAll() {
-	if len(p.owed) == 0 || p.freezing.frozen {
+	if len(p.owed) == 0 {
 		return
 	}
 	for op := p.posted.First(); op != nil; op = op.link.Next() {
