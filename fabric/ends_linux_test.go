@@ -149,3 +149,46 @@ func TestSort(t *testing.T) {
 		}
 	}
 }
+
+// A packet that was looked at stays the first until it is taken. The sender of packets that are taken so goes on, however
+// many they are.
+func TestPeek(t *testing.T) {
+	need(t)
+	a, b, _ := ends(t, one)
+	packets := 3 * int(a.in.window)
+	send := func(n int) bool { return a.Lane(1).Push([]byte("weft"), []byte{byte(n)}, false) }
+	peek := func() (pkt []byte) {
+		waittest.Until(t, "a packet comes", func() bool {
+			from, p, maybe := b.Peek(0)
+			if pkt = p; pkt != nil && (from != 0 || maybe) {
+				t.Errorf("from %d, maybe %t", from, maybe)
+			}
+			return pkt != nil
+		})
+		return pkt
+	}
+	sent := 0
+	for got := range packets {
+		for sent < packets && send(sent) {
+			sent++
+		}
+		for range 2 {
+			if pkt := peek(); !bytes.Equal(pkt, append([]byte("weft"), byte(got))) {
+				t.Fatalf("packet %d is %q", got, pkt)
+			}
+		}
+		if _, pkt, maybe := b.Peek(7); pkt != nil || !maybe {
+			t.Error("another rank has sent something")
+		}
+		b.Took()
+	}
+	if sent != packets {
+		t.Errorf("%d packets were sent", sent)
+	}
+	if _, pkt, _ := b.Peek(-1); pkt != nil {
+		t.Errorf("%q comes from nowhere", pkt)
+	}
+	if len(b.in.unposted)+b.in.posted != b.slots.receives {
+		t.Errorf("%d slots are free, and %d are posted", len(b.in.unposted), b.in.posted)
+	}
+}

@@ -17,6 +17,7 @@ import (
 //	ready    are sent
 //	gone     are lost: its process has ended, the provider does not reach it, or it was forgotten
 type peer struct {
+	t      *Transport
 	rank   int
 	state  state
 	to     ofi.Addr
@@ -49,7 +50,7 @@ func (t *Transport) meet(rank int) *peer {
 	}
 	var token [8]byte
 	rand.Read(token[:])
-	p := &peer{rank: rank, theirs: binary.LittleEndian.Uint64(token[:]), answered: make(chan struct{})}
+	p := &peer{t: t, rank: rank, theirs: binary.LittleEndian.Uint64(token[:]), answered: make(chan struct{})}
 	t.peers.Add(rank, p)
 	t.met = append(t.met, p)
 	return p

@@ -23,7 +23,12 @@ type receiving struct {
 	done     [ofi.Polled]ofi.Done
 	owing    []*peer // that are to hear how many of their packets were consumed
 	dropped  uint64  // messages that were none of a peer's
+	posted   int     // slots
+	took     bool    // the packet that Peek has lent is to be taken off arrived
 }
+
+// looks is how often a goroutine that waits looks at the completion queue in one crossing to C.
+const looks = 16
 
 // A ring is slots in the order of their arrival.
 type ring struct {
@@ -63,27 +68,42 @@ func (r *receiving) open(s *slots, size int) {
 	r.owing = make([]*peer, 0, size)
 }
 
-// post gives free slots to libfabric, as far as it has room. The lock is held.
+// post gives free slots to libfabric, as far as it has room: many at once, since a crossing to C costs more than to
+// begin a receive. The lock is held.
 func (t *Transport) post() {
 	r := &t.in
-	for n := len(r.unposted); n > 0; n-- {
-		i := r.unposted[n-1]
-		if t.end.Receive(t.slots.message(i, headSize+mtu), t.slots.registered, t.slots.context(i)) != nil {
-			return // it is tried again, as long as there are any
+	for len(r.unposted) > 0 {
+		n := min(len(r.unposted), ofi.Posted)
+		last := len(r.unposted) - 1
+		for k := range n {
+			i := r.unposted[last-k]
+			t.end.Receive(k, t.slots.message(i, headSize+mtu), t.slots.registered, t.slots.context(i))
 		}
-		r.unposted = r.unposted[:n-1]
+		begun := t.end.Post(n)
+		r.posted += begun
+		r.unposted = r.unposted[:last+1-begun]
+		if begun < n {
+			return // the rest is tried again, as long as there is any
+		}
 	}
 }
 
-// harvest takes what has ended, and makes the provider go on. The lock is held.
-func (t *Transport) harvest() {
-	for n := len(t.in.done); n == len(t.in.done); {
-		n = t.end.Poll(t.in.done[:])
-		for i := range t.in.done[:n] {
-			t.ended(&t.in.done[i])
+// harvest takes what has ended, and makes the provider go on. It looks so many times for something. The lock is held.
+func (t *Transport) harvest(looks int) {
+	r := &t.in
+	for n := len(r.done); n == len(r.done); {
+		n = t.end.Poll(&r.done, looks)
+		for i := range r.done[:n] {
+			t.ended(&r.done[i])
 		}
 	}
-	if len(t.in.unposted) > 0 {
+	t.afterwards()
+}
+
+// afterwards posts slots, once there are some for each of those that are posted, and tells peers what was consumed. The
+// lock is held.
+func (t *Transport) afterwards() {
+	if some := 4; some*len(t.in.unposted) > t.in.posted {
 		t.post()
 	}
 	if len(t.in.owing) > 0 {
@@ -97,6 +117,9 @@ func (t *Transport) ended(d *ofi.Done) {
 		return // the number that is missing at the receiver shows what was lost
 	}
 	i := t.slots.index(d.Context)
+	if i < t.slots.receives {
+		t.in.posted--
+	}
 	switch {
 	case i > t.sending.brief:
 		t.accessed(i-t.sending.brief-1, d.Err)
@@ -159,39 +182,88 @@ func (t *Transport) sort(p *peer, number uint32, i, size int) bool {
 func (t *Transport) Poll(dst []transport.In) (n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed {
+	if !t.look() {
 		return 0
 	}
-	t.harvest()
-	t.duty.looked()
 	r := &t.in
 	for ; n < len(dst) && r.arrived.n > 0; n++ {
 		i := r.arrived.pop()
 		r.lent = append(r.lent, i)
 		dst[n] = transport.In{From: r.from[i].rank, Data: t.slots.message(i, r.sizes[i])[headSize:]}
 	}
-	if n > 0 {
-		t.duty.armed = false
-	}
 	return n
 }
 
-// Release ends the loan of the last Poll, and tells peers of it that would have to wait soon.
+// look looks for packets, for a goroutine of the node, and reports whether there are some. The lock is held.
+func (t *Transport) look() bool {
+	if t.closed {
+		return false
+	}
+	t.taken()
+	if t.in.arrived.n == 0 {
+		t.harvest(looks)
+	} else {
+		t.afterwards()
+	}
+	t.duty.looked()
+	if t.in.arrived.n == 0 {
+		return false
+	}
+	t.duty.armed = false
+	return true
+}
+
+// Release ends the loan of the last Poll.
 func (t *Transport) Release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := &t.in
-	for _, i := range r.lent {
-		p := r.from[i]
-		if p.consumed++; p.consumed-p.told == r.window/2 {
-			r.owing = append(r.owing, p)
-		}
+	for _, i := range t.in.lent {
+		t.consume(i)
 	}
-	r.unposted = append(r.unposted, r.lent...)
-	r.lent = r.lent[:0]
+	t.in.lent = t.in.lent[:0]
 	if !t.closed {
-		t.post()
-		t.repay()
+		t.afterwards()
+	}
+}
+
+// consume takes note that a packet was consumed, of which its sender is told if it would have to wait soon. The lock is
+// held.
+func (t *Transport) consume(i int) {
+	r := &t.in
+	p := r.from[i]
+	if p.consumed++; p.consumed-p.told == r.window/2 {
+		r.owing = append(r.owing, p)
+	}
+	r.unposted = append(r.unposted, i)
+}
+
+// Peek lends the first packet that has arrived.
+func (t *Transport) Peek(peer int) (from int, pkt []byte, maybe bool) {
+	r := &t.in
+	t.mu.Lock()
+	if !t.look() {
+		t.mu.Unlock()
+		return 0, nil, false
+	}
+	i := r.arrived.slots[r.arrived.first]
+	from = r.from[i].rank
+	pkt = t.slots.message(i, r.sizes[i])[headSize:]
+	t.mu.Unlock()
+	if peer >= 0 && from != peer {
+		return 0, nil, true
+	}
+	return from, pkt, false
+}
+
+// Took takes the packet that Peek has lent: the next look, or the next packet that is sent, takes it off arrived, under
+// the lock that these hold anyway.
+func (t *Transport) Took() { t.in.took = true }
+
+// taken carries Took out. The lock is held.
+func (t *Transport) taken() {
+	if t.in.took {
+		t.in.took = false
+		t.consume(t.in.arrived.pop())
 	}
 }
 

@@ -41,7 +41,7 @@ func (t *Transport) Send(pkts []transport.Out) int {
 		return 0
 	}
 	for i := range pkts {
-		if !t.send(&pkts[i]) {
+		if o := &pkts[i]; !t.send(t.peers.Sending(o.Peer), o.Header, o.Payload) {
 			return i
 		}
 	}
@@ -49,10 +49,30 @@ func (t *Transport) Send(pkts []transport.Out) int {
 	return len(pkts)
 }
 
+// Lane returns a peer that is known.
+func (t *Transport) Lane(rank int) transport.Lane {
+	if p := t.peers.Get(rank); p != nil {
+		return p
+	}
+	return nil
+}
+
+// Push sends a packet.
+func (p *peer) Push(header, payload []byte, urgent bool) bool {
+	t := p.t
+	t.mu.Lock()
+	ok := !t.closed && t.send(p, header, payload)
+	if ok {
+		t.duty.sent(t)
+	}
+	t.mu.Unlock()
+	return ok
+}
+
 // send sends a packet, or reports that there is no room for it. What goes to a peer that is gone is taken, and lost as
 // its receiver is.
-func (t *Transport) send(o *transport.Out) bool {
-	p := t.peers.Sending(o.Peer)
+func (t *Transport) send(p *peer, header, payload []byte) bool {
+	t.taken()
 	switch {
 	case p == nil || p.state == meeting:
 		return false
@@ -62,14 +82,13 @@ func (t *Transport) send(o *transport.Out) bool {
 	if p.sent-p.acknowledged >= t.in.window && !t.opens(p) {
 		return false
 	}
-	size := headSize + len(o.Header) + len(o.Payload)
+	size := headSize + len(header) + len(payload)
 	i := t.slot(size)
 	if i < 0 {
 		return false
 	}
 	m := t.slots.message(i, size)
-	copy(m[headSize:], o.Header)
-	copy(m[headSize+len(o.Header):], o.Payload)
+	copy(m[headSize+copy(m[headSize:], header):], payload)
 	if !t.give(p, i, m, packet) {
 		return false
 	}
@@ -82,7 +101,7 @@ func (t *Transport) send(o *transport.Out) bool {
 func (t *Transport) opens(p *peer) bool {
 	const looks = 4
 	for range looks {
-		if t.harvest(); p.sent-p.acknowledged < t.in.window {
+		if t.harvest(1); p.sent-p.acknowledged < t.in.window {
 			return true
 		}
 	}
@@ -96,7 +115,7 @@ func (t *Transport) slot(size int) int {
 		return s.brief
 	}
 	if len(s.free) == 0 {
-		if t.harvest(); len(s.free) == 0 {
+		if t.harvest(1); len(s.free) == 0 {
 			return -1
 		}
 	}
@@ -111,7 +130,7 @@ func (t *Transport) give(p *peer, i int, m []byte, kind byte) bool {
 	head{token: p.ours, number: p.sent, consumed: p.consumed, rank: uint32(t.cfg.Rank), kind: kind}.put(m)
 	err := t.offer(p, i, m)
 	if err == ofi.ErrBusy { // it may have room when it has gone on
-		t.harvest()
+		t.harvest(1)
 		err = t.offer(p, i, m)
 	}
 	switch {

@@ -206,18 +206,23 @@ const (
 	longest  = time.Millisecond
 )
 
+// timers are stopped timers: no access to a peer's memory allocates.
+var timers = sync.Pool{New: func() any { return time.NewTimer(longest) }}
+
 var errLate = errors.New("weft: fabric: the peer has not answered in time")
 
 // until makes the provider go on until a condition holds, which is looked at under the lock, or late is closed.
 func (t *Transport) until(late <-chan struct{}, cond func() bool) error {
-	var timer *time.Timer
+	timer := timers.Get().(*time.Timer)
+	defer timers.Put(timer)
+	defer timer.Stop()
 	for pause := shortest; ; pause = min(2*pause, longest) {
 		t.mu.Lock()
 		if t.freed {
 			t.mu.Unlock()
 			return net.ErrClosed
 		}
-		t.harvest()
+		t.harvest(1)
 		ok := cond()
 		ring := t.in.arrived.n > 0
 		t.mu.Unlock()
@@ -227,12 +232,7 @@ func (t *Transport) until(late <-chan struct{}, cond func() bool) error {
 		if ok {
 			return nil
 		}
-		if timer == nil {
-			timer = time.NewTimer(pause)
-			defer timer.Stop()
-		} else {
-			timer.Reset(pause)
-		}
+		timer.Reset(pause)
 		select {
 		case <-late:
 			return errLate

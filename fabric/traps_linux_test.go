@@ -5,7 +5,9 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
+	"unsafe"
 
 	"weft/fabric/internal/ofi"
 	"weft/internal/transport"
@@ -84,6 +86,39 @@ func TestMainModuleIsWithout(t *testing.T) {
 	}
 }
 
+// Memory that a program has unmapped, and mapped again at the same address, is written to a peer as it is now: a cache
+// of registrations would send the pages that were there before.
+func TestMappedAgain(t *testing.T) {
+	over(t, func(t *testing.T, provider string) {
+		a, b, _ := ends(t, provider)
+		const size = 1 << 20
+		memory := make([]byte, size)
+		b.Offer(1, 5, memory, false)
+		keepLooking(t, b)
+		w := a.Reach(t.Context(), 1, 1, 5)
+		if w == nil {
+			t.Fatal("the memory cannot be reached")
+		}
+		at := uintptr(0)
+		for round := range byte(3) {
+			p, _, e := syscall.Syscall6(syscall.SYS_MMAP, at, size, syscall.PROT_READ|syscall.PROT_WRITE,
+				syscall.MAP_ANON|syscall.MAP_PRIVATE, ^uintptr(0), 0)
+			if e != 0 || at != 0 && p != at {
+				t.Fatalf("mapped at %#x, not at %#x: %v", p, at, e)
+			}
+			at = p
+			mine := unsafe.Slice(*(**byte)(unsafe.Pointer(&p)), size)
+			for i := range mine {
+				mine[i] = round + 1
+			}
+			if !w.Write(t.Context(), 0, mine) || !bytes.Equal(memory, mine) {
+				t.Errorf("round %d: the peer has %d, not %d", round, memory[size-1], mine[size-1])
+			}
+			syscall.Syscall(syscall.SYS_MUNMAP, at, size, 0)
+		}
+	})
+}
+
 // A sleeper is woken by a provider that has no descriptor, while nothing is sent for a long time.
 func TestNoDescriptor(t *testing.T) {
 	need(t)
@@ -91,8 +126,16 @@ func TestNoDescriptor(t *testing.T) {
 	if b.end.FD >= 0 {
 		t.Skip("this version of the provider has one")
 	}
+	b.mu.Lock()
+	b.duty.brisk = 0 // it has looked slowly for a while
+	b.mu.Unlock()
 	b.cfg.Bell.Set(transport.Asleep)
 	b.Arm()
+	b.mu.Lock()
+	if b.duty.brisk == 0 {
+		t.Error("the watch goes on looking slowly")
+	}
+	b.mu.Unlock()
 	woke := make(chan struct{})
 	go func() {
 		for b.cfg.Bell.State() == transport.Asleep {

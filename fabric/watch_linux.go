@@ -1,6 +1,9 @@
 package fabric
 
-import "time"
+import (
+	"syscall"
+	"time"
+)
 
 // duty is what a goroutine of the transport does while no goroutine of the node looks: the watch. A provider works only
 // while it is called, so the watch calls it while messages are under way. And where the provider has no descriptor to
@@ -11,10 +14,18 @@ type duty struct {
 	looks   uint64
 	seen    uint64
 	pending int // looks of the watch until it may sleep
+	brisk   int // looks of the watch that follow each other after a brief pause
 }
 
 // patience is how often the watch looks after the last packet was sent: for about a second.
 const patience = 1000
+
+// The watch looks often for a millisecond, and then once a millisecond. If it were slower, two ranks whose goroutines
+// have slept once might do so for ever: by the time of a look at each end the answer would come too late to poll for it.
+const (
+	brief = 50              // looks
+	often = longest / brief // nanoseconds between two of them
+)
 
 // looked says that a goroutine of the node has looked.
 func (d *duty) looked() { d.looks++ }
@@ -23,14 +34,15 @@ func (d *duty) looked() { d.looks++ }
 func (d *duty) sent(t *Transport) {
 	if t.end.Manual || t.sending.busy() {
 		d.pending = patience
-		t.wake()
+		t.wake(false)
 	}
 }
 
-// wake wakes the watch. The lock is held.
-func (t *Transport) wake() {
-	if !t.duty.awake {
-		t.duty.awake = true
+// wake wakes the watch, unless it is awake and need not hurry. The lock is held.
+func (t *Transport) wake(hurry bool) {
+	if d := &t.duty; !d.awake || hurry {
+		d.awake = true
+		d.brisk = brief
 		select {
 		case t.watching <- struct{}{}:
 		default:
@@ -45,18 +57,19 @@ func (t *Transport) Arm() {
 		t.mu.Unlock()
 		return
 	}
-	t.harvest()
+	t.taken()
+	t.harvest(1)
 	const tries = 3
 	quiet := t.end.FD < 0
 	for i := 0; i < tries && !quiet && t.in.arrived.n == 0; i++ {
 		if quiet = t.end.Quiet(); !quiet {
-			t.harvest()
+			t.harvest(1)
 		}
 	}
 	ring := t.in.arrived.n > 0 || !quiet
 	if !ring && t.end.FD < 0 {
 		t.duty.armed = true
-		t.wake()
+		t.wake(true)
 	}
 	t.mu.Unlock()
 	switch {
@@ -69,45 +82,52 @@ func (t *Transport) Arm() {
 
 // watch is the goroutine of the watch.
 func (t *Transport) watch() {
-	for {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for more := false; ; {
+		if more {
+			timer.Reset(longest)
+		} else {
+			timer.Stop()
+		}
 		select {
 		case <-t.done:
 			return
 		case <-t.watching:
+		case <-timer.C:
 		}
-		for pause := shortest; ; pause = min(2*pause, longest) {
-			time.Sleep(pause)
-			more, ring := t.tend()
-			if ring {
+		for brisk := true; brisk; {
+			var ring bool
+			if more, brisk, ring = t.tend(); ring {
 				t.cfg.Bell.Ring()
 			}
-			if !more {
-				break
+			if brisk { // the runtime's timers are as slow as a millisecond while nothing runs
+				pause := syscall.NsecToTimespec(int64(often))
+				_ = syscall.Nanosleep(&pause, nil)
 			}
 		}
 	}
 }
 
-// tend looks once, unless the node has. It reports whether the watch goes on, and whether it must ring for a packet
-// that has come.
-func (t *Transport) tend() (more, ring bool) {
+// tend looks once, unless the node has. It reports whether the watch goes on, whether it does so briskly, and whether it
+// must ring for a packet that has come.
+func (t *Transport) tend() (more, brisk, ring bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	d := &t.duty
 	if t.closed {
-		return false, false
+		return false, false, false
 	}
 	before := t.in.arrived.n
 	if d.looks == d.seen || d.armed {
-		t.harvest()
+		t.harvest(1)
 	}
 	d.seen = d.looks
 	if ring = t.in.arrived.n > before || d.armed && t.in.arrived.n > 0; ring {
 		d.armed = false
 	}
-	if d.pending--; d.pending < 0 {
-		d.pending = 0
-	}
+	d.pending = max(d.pending-1, 0)
+	d.brisk = max(d.brisk-1, 0)
 	d.awake = d.armed || d.pending > 0 || t.sending.busy()
-	return d.awake, ring
+	return d.awake, d.awake && d.brisk > 0, ring
 }

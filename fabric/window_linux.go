@@ -2,12 +2,12 @@ package fabric
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"time"
 
 	"weft/fabric/internal/ofi"
 	"weft/internal/handshake"
+	"weft/internal/interleave"
 	"weft/internal/transport"
 )
 
@@ -202,10 +202,9 @@ func (w *window) one(ctx context.Context, off uint64, b []byte, write bool) bool
 	return t.finish(i, b, write)
 }
 
-// soon looks for a condition for a while, and makes the provider go on meanwhile.
+// soon looks for a condition for a millisecond, and makes the provider go on meanwhile.
 func (t *Transport) soon(cond func() bool) bool {
-	const looks = 2000
-	for range looks {
+	for began := time.Now(); time.Since(began) < time.Millisecond; {
 		t.mu.Lock()
 		if t.freed {
 			t.mu.Unlock()
@@ -216,13 +215,13 @@ func (t *Transport) soon(cond func() bool) bool {
 			return true
 		}
 		before := t.in.arrived.n
-		t.harvest()
+		t.harvest(looks)
 		ring := t.in.arrived.n > before
 		t.mu.Unlock()
 		if ring {
 			t.cfg.Bell.Ring()
 		}
-		runtime.Gosched()
+		interleave.Cede()
 	}
 	return false
 }

@@ -29,18 +29,23 @@ func TestWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer sys.CloseFD(fd)
-		works := make(chan bool)
-		go func() { // a node that looks
-			for t.Context().Err() == nil {
-				b.soon(func() bool { return t.Context().Err() != nil })
-			}
-			close(works)
-		}()
-		t.Cleanup(func() { <-works })
+		keepLooking(t, b)
 		for region, memory := range [][]byte{shared, make([]byte, size)} {
 			testWindow(t, a, b, uint32(region+1), memory)
 		}
 	})
+}
+
+// keepLooking looks at a rank as a node does, until the test ends.
+func keepLooking(t *testing.T, rank *Transport) {
+	works := make(chan bool)
+	go func() {
+		for t.Context().Err() == nil {
+			rank.soon(func() bool { return t.Context().Err() != nil })
+		}
+		close(works)
+	}()
+	t.Cleanup(func() { <-works })
 }
 
 func testWindow(t *testing.T, a, b *Transport, region uint32, memory []byte) {

@@ -151,7 +151,7 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 	n.enter()
 	if n.mayTake(p, from) {
 		looks := n.straight.looks
-		if from == msg.Any && n.transports.network {
+		if from == msg.Any && len(n.transports.all) > 1 {
 			looks = 1 // it may come another way
 		}
 		if r, ok := n.takeStraight(ctx, p, from, buf, looks); ok {

@@ -28,11 +28,16 @@ const inARow = 64
 // lookAt makes a transport the one whose packets are looked at, if that is possible.
 func (s *straight) lookAt(t transport.Transport, w Waiting) {
 	p, ok := t.(transport.Peeker)
-	if !ok || !t.Caps().Reliable {
+	if !ok || s.peeker != nil || !t.Caps().Reliable {
 		return
 	}
 	s.peeker = p
-	if s.looks = 1; w.Budget > 0 && w.Yields == 0 && !w.InProcess {
+	switch {
+	case w.Budget == 0 || w.Yields > 0 || w.InProcess:
+		s.looks = 1
+	case t.Caps().Beats:
+		s.looks = interleave.Brief(glancesCall)
+	default:
 		s.looks = interleave.Brief(glances)
 	}
 }
@@ -52,7 +57,7 @@ func (n *Node) takeStraight(ctx context.Context, p *msg.Port, from int, buf []by
 	for made := 0; ; {
 		sender, pkt, maybe := s.peeker.Peek(from)
 		if pkt != nil {
-			w, ok := n.eng.Straight(p, sender, pkt, buf)
+			w, ok := n.eng.Straight(n.clock(), p, sender, pkt, buf)
 			if ok {
 				s.peeker.Took()
 				s.row++

@@ -106,12 +106,17 @@ func (e *Engine) Recv(now monotime.Time, from int, pkt []byte) {
 // Straight takes a message into a receive that begins now, straight from its packet, and reports whether it could: see
 // msg.Port.Straight. The port expects a message of the sender (msg.Port.Expects). The packet came over a reliable
 // transport. If Straight could not, nothing has changed, and the packet is for Recv.
-func (e *Engine) Straight(to *msg.Port, from int, pkt, buf []byte) (w msg.Whole, ok bool) {
+func (e *Engine) Straight(
+	now monotime.Time, to *msg.Port, from int, pkt, buf []byte,
+) (w msg.Whole, ok bool) {
 	p := e.known(from)
-	if p == nil || p.gone != nil || p.watched || len(e.returnUntold) > 0 {
+	if p == nil || p.gone != nil || len(e.returnUntold) > 0 {
 		return w, false
 	}
 	if w, ok = to.Straight(from, pkt, buf); ok {
+		if p.watched {
+			p.pulse.Heard(now)
+		}
 		received := &p.q.Counts.Received
 		received.Packets++
 		received.Bytes += uint64(len(pkt))

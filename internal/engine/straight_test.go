@@ -10,6 +10,7 @@ import (
 
 	"weft/internal/engine/msg"
 	"weft/internal/explore"
+	"weft/internal/monotime"
 )
 
 // twins are rank 0 of a job, twice, which get the same frames and operations. The second one takes messages straight
@@ -45,7 +46,7 @@ func newTwins(seed uint64) (*twins, error) {
 		w.ranks[i] = twinEngine(0)
 		for rank := 1; rank <= twinPeers; rank++ {
 			w.lanes[i][rank] = &lane{room: 1 << 10}
-			w.ranks[i].Connect(1, rank, Path{MTU: 12 << 10, Lane: w.lanes[i][rank]})
+			w.ranks[i].Connect(1, rank, Path{MTU: 12 << 10, Lane: w.lanes[i][rank], Beats: rank == 1})
 		}
 		for c := range twinChannels {
 			p, err := w.ranks[i].Msg.Open(uint16(c), w.config(c))
@@ -153,15 +154,16 @@ func (w *twins) receives(rank, c int) error {
 	}
 	w.next++
 	w.start(0, c, ops[0])
+	now := monotime.Time(1 + w.taken)
 	if frame != nil {
-		w.ranks[0].Recv(1, rank, frame)
-		if got, ok := w.ranks[1].Straight(w.ports[1][c], rank, frame, bufs[1]); ok {
+		w.ranks[0].Recv(now, rank, frame)
+		if got, ok := w.ranks[1].Straight(now, w.ports[1][c], rank, frame, bufs[1]); ok {
 			return w.same(c, rank, ops[0], bufs[1], got)
 		}
 	}
 	w.start(1, c, ops[1])
 	if frame != nil {
-		w.ranks[1].Recv(1, rank, frame)
+		w.ranks[1].Recv(now, rank, frame)
 	}
 	if w.r.IntN(8) > 0 {
 		w.cancel(c, ops)
@@ -211,7 +213,8 @@ func (w *twins) ended(i, c int, op *msg.Op) {
 func (w *twins) same(c, rank int, op *msg.Op, buf []byte, got msg.Whole) error {
 	w.taken++
 	if op.State != msg.Done || op.Err != nil || op.From != rank || op.N != got.N || op.Seq != got.Seq ||
-		(op.Block == nil) != (got.Block == nil) || !bytes.Equal(op.Buf, buf) {
+		(op.Block == nil) != (got.Block == nil) || !bytes.Equal(op.Buf, buf) ||
+		w.ranks[0].peers[rank].watched && w.ranks[0].peers[rank].pulse != w.ranks[1].peers[rank].pulse {
 		return fmt.Errorf("taken straight: %+v; the operation: %+v", got, op)
 	}
 	// The operation alone is to be taken back: the second twin has none.

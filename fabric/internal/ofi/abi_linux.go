@@ -67,9 +67,6 @@ const (
 
 	rmaRead  = 1
 	rmaWrite = 4
-
-	atomicFetch   = 5
-	atomicCompare = 8
 )
 
 type txAttr struct {
@@ -168,9 +165,8 @@ type errorEntry struct {
 const (
 	apiVersion = 1<<16 | 15
 
-	capMsg    = 1 << 1
-	capRMA    = 1 << 2
-	capAtomic = 1 << 4
+	capMsg = 1 << 1
+	capRMA = 1 << 2
 
 	flagRead        = 1 << 8
 	flagWrite       = 1 << 9

@@ -4,21 +4,19 @@ package ofi
 
 import "github.com/ebitengine/purego"
 
-// A block is one call of a function of C: the function, its arguments, and what it has returned.
-type block struct {
-	f      uintptr
-	args   [14]uintptr
-	result uintptr
-}
-
-// call makes the call of a block with up to 8 arguments.
+// call makes the calls of a block and of those that follow it.
 func (b *block) call() int64 {
-	r, _, _ := purego.SyscallN(b.f, b.args[:8]...)
-	return int64(r)
-}
-
-// callLong is call with up to 14 arguments.
-func (b *block) callLong() int64 {
-	r, _, _ := purego.SyscallN(b.f, b.args[:]...)
-	return int64(r)
+	for k := b; ; k = k.next {
+		for r := int64(eagain); r == eagain; k.looks-- {
+			v, _, _ := purego.SyscallN(k.f, k.args[:]...)
+			r = int64(v)
+			k.result = v
+			if k.looks <= 1 {
+				break
+			}
+		}
+		if int64(k.result) < 0 || k.next == nil {
+			return int64(b.result)
+		}
+	}
 }

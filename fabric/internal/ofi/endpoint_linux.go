@@ -14,8 +14,11 @@ type Addr uint64
 // ContextSize is how many bytes libfabric may use at a context until its operation has ended.
 const ContextSize = 64
 
-// Polled is how many completions Poll returns at most.
-const Polled = 64
+// Polled is how many completions Poll returns at most, and Posted how many receives Post begins.
+const (
+	Polled = 64
+	Posted = 64
+)
 
 // An Endpoint sends and receives messages, and reads and writes the memory of peers.
 type Endpoint struct {
@@ -32,6 +35,8 @@ type Endpoint struct {
 	ep             *endpoint
 	arena          *Arena
 	blk            *block
+	look           *block         // reads the completion queue
+	posts          *[Posted]block // begin receives
 	entries        *[Polled]entry
 	waits          *[1]uintptr // the completion queue, for fi_trywait
 	failure        *errorEntry
@@ -52,10 +57,12 @@ func Open(p Provider) (e *Endpoint, err error) {
 	e = &Endpoint{Provider: p, FD: -1, Inject: int(p.info.tx.injectSize), Room: int(p.info.rx.size)}
 	const manual = 2 // FI_PROGRESS_MANUAL
 	e.Manual = p.info.domain.data == manual
-	if e.arena, err = NewArena(16 << 10); err != nil {
+	if e.arena, err = NewArena(32 << 10); err != nil {
 		return nil, err
 	}
 	e.blk = place[block](e.arena)
+	e.look = place[block](e.arena)
+	e.posts = place[[Posted]block](e.arena)
 	e.entries = place[[Polled]entry](e.arena)
 	e.waits = place[[1]uintptr](e.arena)
 	e.failure = place[errorEntry](e.arena)
@@ -127,6 +134,7 @@ func (e *Endpoint) openQueue(wait uint32) error {
 	}
 	e.cq = cq
 	e.waits[0] = address(cq)
+	*e.look = block{f: cq.ops[cqRead], args: [8]uintptr{address(cq), address(e.entries), Polled}}
 	return nil
 }
 
@@ -216,7 +224,7 @@ func cmpError(err error) error {
 func (e *Endpoint) Send(to Addr, b []byte, r *Registration, context *byte) error {
 	k := e.blk
 	k.f = e.ep.msg[msgSend]
-	k.args = [14]uintptr{address(e.ep), address(&b[0]), uintptr(len(b)), r.desc(), uintptr(to), address(context)}
+	k.args = [8]uintptr{address(e.ep), address(&b[0]), uintptr(len(b)), r.desc(), uintptr(to), address(context)}
 	return e.said("fi_send", k.call())
 }
 
@@ -231,12 +239,30 @@ func (e *Endpoint) SendNow(to Addr, b []byte) error {
 	return e.said("fi_inject", k.call())
 }
 
-// Receive gives memory for one message to the endpoint, until Poll has returned the context.
-func (e *Endpoint) Receive(b []byte, r *Registration, context *byte) error {
-	k := e.blk
+// Receive makes memory for one message the i-th of the next Post. It belongs to the endpoint from then until Poll has
+// returned the context.
+func (e *Endpoint) Receive(i int, b []byte, r *Registration, context *byte) {
+	k := &e.posts[i]
 	k.f = e.ep.msg[msgRecv]
-	k.args = [14]uintptr{address(e.ep), address(&b[0]), uintptr(len(b)), r.desc(), ^uintptr(0), address(context)}
-	return e.said("fi_recv", k.call())
+	k.args = [8]uintptr{address(e.ep), address(&b[0]), uintptr(len(b)), r.desc(), ^uintptr(0), address(context)}
+}
+
+// Post begins the first n receives, in one crossing. It returns how many of them libfabric had room for.
+func (e *Endpoint) Post(n int) int {
+	for i := range n {
+		e.posts[i].next = nil
+		e.posts[i].result = 1
+		if i > 0 {
+			e.posts[i-1].next = &e.posts[i]
+		}
+	}
+	e.posts[0].call()
+	for i := range n {
+		if e.posts[i].result != 0 {
+			return i
+		}
+	}
+	return n
 }
 
 // said makes an error of what a call has returned.
@@ -258,13 +284,11 @@ type Done struct {
 	Err     error
 }
 
-// Poll returns operations that have ended, up to as many as dst holds, and makes the provider go on.
-func (e *Endpoint) Poll(dst []Done) int {
-	k := e.blk
-	k.f = e.cq.ops[cqRead]
-	k.args[0] = address(e.cq)
-	k.args[1] = address(e.entries)
-	k.args[2] = uintptr(min(len(dst), Polled))
+// Poll returns operations that have ended, up to Polled, and makes the provider go on. It looks so many times in one
+// crossing, until there is something.
+func (e *Endpoint) Poll(dst *[Polled]Done, looks int) int {
+	k := e.look
+	k.looks = looks
 	n := k.call()
 	switch {
 	case n > 0:

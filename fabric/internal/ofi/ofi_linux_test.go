@@ -2,8 +2,10 @@ package ofi
 
 import (
 	"errors"
+	"math"
 	"os"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/ebitengine/purego"
@@ -43,7 +45,7 @@ func TestBlockingCallLetsOthersRun(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	b.args = [14]uintptr{r.Fd(), address(&a.Take(8)[0]), 1}
+	b.args = [8]uintptr{r.Fd(), address(&a.Take(8)[0]), 1}
 	read := make(chan int64)
 	go func() { read <- b.call() }() // blocks: nothing has been written
 	for range 3 {
@@ -61,14 +63,38 @@ func TestArguments(t *testing.T) {
 	b := place[block](a)
 	b.f = libc(t, "snprintf")
 	out := a.Take(256)
-	b.args = [14]uintptr{address(&out[0]), 256, address(a.text("%ld %ld %ld %ld %ld %ld %ld %ld %ld %ld %ld")),
-		1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
-	if n := b.callLong(); text(&out[0]) != "1 2 3 4 5 6 7 8 9 10 11" {
-		t.Errorf("%d: %q", n, text(&out[0]))
-	}
-	b.args[2] = address(a.text("%ld %ld %ld %ld %ld"))
+	b.args = [8]uintptr{address(&out[0]), 256, address(a.text("%ld %ld %ld %ld %ld")), 1, 2, 3, 4, 5}
 	if n := b.call(); text(&out[0]) != "1 2 3 4 5" {
 		t.Errorf("%d: %q", n, text(&out[0]))
+	}
+}
+
+// One crossing carries out blocks in order, until one has failed, and repeats what returns -FI_EAGAIN as often as the
+// block says.
+func TestBlocks(t *testing.T) {
+	a := arena(t)
+	abs := libc(t, "labs")
+	chain := func(values ...int64) (b []*block) {
+		for _, v := range values {
+			k := place[block](a)
+			*k = block{f: abs, args: [8]uintptr{uintptr(v)}, result: 77}
+			if len(b) > 0 {
+				b[len(b)-1].next = k
+			}
+			b = append(b, k)
+		}
+		return b
+	}
+	all := chain(-5, 6, math.MinInt64, 7) // whose absolute value is below zero
+	if n := all[0].call(); n != 5 || all[1].result != 6 || int64(all[2].result) >= 0 || all[3].result != 77 {
+		t.Errorf("%d, %d, %d, %d", n, all[1].result, int64(all[2].result), all[3].result)
+	}
+	for number, left := range map[string]int{"-11": 1, "-12": 9, "3": 9} {
+		k := place[block](a)
+		*k = block{f: libc(t, "strtol"), args: [8]uintptr{address(a.text(number)), 0, 10}, looks: 9}
+		if n := k.call(); strconv.FormatInt(n, 10) != number || k.looks != left {
+			t.Errorf("%s: %d, and %d looks are left", number, n, k.looks)
+		}
 	}
 }
 

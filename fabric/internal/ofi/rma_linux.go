@@ -64,7 +64,7 @@ func (e *Endpoint) Write(w Window, off uint64, b []byte, r *Registration, contex
 func (e *Endpoint) Read(w Window, off uint64, b []byte, r *Registration, context *byte) error {
 	k := e.blk
 	k.f = e.ep.rma[rmaRead]
-	k.args = [14]uintptr{
+	k.args = [8]uintptr{
 		address(e.ep), address(unsafe.SliceData(b)), uintptr(len(b)), r.desc(), uintptr(w.Of), uintptr(w.At + off),
 		uintptr(w.Key), address(context),
 	}
