@@ -28,7 +28,7 @@ type Transport struct {
 	serving  sync.WaitGroup // the door, the readers of connections, and the watch
 	alarm    *doorbell.Alarm
 	done     chan struct{} // closed by Close
-	watching chan struct{} // wakes the watch
+	watching *sys.Waiter   // on which the watch sleeps
 	peers    transport.PeerTable[peer]
 
 	mu                sync.Mutex // of everything below, and held while libfabric is called
@@ -68,7 +68,7 @@ func Open(cfg join.FabricConfig) (*Transport, error) {
 		return nil, fmt.Errorf("weft: fabric: %w", err)
 	}
 	t := &Transport{
-		cfg: cfg, end: end, done: make(chan struct{}), watching: make(chan struct{}, 1), conns: map[net.Conn]struct{}{},
+		cfg: cfg, end: end, done: make(chan struct{}), conns: map[net.Conn]struct{}{},
 		offers: map[uint32]*offer{}, retracted: map[uint32]*offer{},
 	}
 	if err := t.start(at); err != nil {
@@ -80,6 +80,9 @@ func Open(cfg join.FabricConfig) (*Transport, error) {
 
 // start gives the endpoint its buffers, and begins to listen.
 func (t *Transport) start(at *net.TCPAddr) (err error) {
+	if t.watching, err = sys.NewWaiter(); err != nil {
+		return err
+	}
 	if err := t.slots.open(t.end); err != nil {
 		return err
 	}
@@ -152,6 +155,7 @@ func (t *Transport) Close() error {
 	}
 	t.takeLeave(left)
 	close(t.done)
+	t.watching.Wake()
 	t.listener.Close()
 	t.mu.Lock()
 	for c := range t.conns {
@@ -175,6 +179,9 @@ func (t *Transport) free() {
 	defer t.mu.Unlock()
 	t.closed = true
 	t.freed = true
+	if t.watching != nil {
+		t.watching.Close()
+	}
 	t.end.Close(t.registrations()...)
 	if t.slots.arena != nil {
 		t.slots.arena.Close()

@@ -1,9 +1,6 @@
 package fabric
 
-import (
-	"syscall"
-	"time"
-)
+import "time"
 
 // duty is what a goroutine of the transport does while no goroutine of the node looks: the watch. A provider works only
 // while it is called, so the watch calls it while messages are under way. And where the provider has no descriptor to
@@ -22,10 +19,7 @@ const patience = 1000
 
 // The watch looks often for a millisecond, and then once a millisecond. If it were slower, two ranks whose goroutines
 // have slept once might do so for ever: by the time of a look at each end the answer would come too late to poll for it.
-const (
-	brief = 50              // looks
-	often = longest / brief // nanoseconds between two of them
-)
+const brief = int(longest / shortest) // looks
 
 // looked says that a goroutine of the node has looked.
 func (d *duty) looked() { d.looks++ }
@@ -43,10 +37,7 @@ func (t *Transport) wake(hurry bool) {
 	if d := &t.duty; !d.awake || hurry {
 		d.awake = true
 		d.brisk = brief
-		select {
-		case t.watching <- struct{}{}:
-		default:
-		}
+		t.watching.Wake()
 	}
 }
 
@@ -82,41 +73,28 @@ func (t *Transport) Arm() {
 
 // watch is the goroutine of the watch.
 func (t *Transport) watch() {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for more := false; ; {
-		if more {
-			timer.Reset(longest)
-		} else {
-			timer.Stop()
-		}
+	for pause := time.Duration(-1); ; {
+		t.watching.Wait(pause)
 		select {
 		case <-t.done:
 			return
-		case <-t.watching:
-		case <-timer.C:
+		default:
 		}
-		for brisk := true; brisk; {
-			var ring bool
-			if more, brisk, ring = t.tend(); ring {
-				t.cfg.Bell.Ring()
-			}
-			if brisk { // the runtime's timers are as slow as a millisecond while nothing runs
-				pause := syscall.NsecToTimespec(int64(often))
-				_ = syscall.Nanosleep(&pause, nil)
-			}
+		var ring bool
+		if pause, ring = t.tend(); ring {
+			t.cfg.Bell.Ring()
 		}
 	}
 }
 
-// tend looks once, unless the node has. It reports whether the watch goes on, whether it does so briskly, and whether it
-// must ring for a packet that has come.
-func (t *Transport) tend() (more, brisk, ring bool) {
+// tend looks once, unless the node has. It returns the pause until the watch looks again, or a negative one if it need not,
+// and whether it must ring for a packet that has come.
+func (t *Transport) tend() (pause time.Duration, ring bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	d := &t.duty
 	if t.closed {
-		return false, false, false
+		return -1, false
 	}
 	before := t.in.arrived.n
 	if d.looks == d.seen || d.armed {
@@ -129,5 +107,12 @@ func (t *Transport) tend() (more, brisk, ring bool) {
 	d.pending = max(d.pending-1, 0)
 	d.brisk = max(d.brisk-1, 0)
 	d.awake = d.armed || d.pending > 0 || t.sending.busy()
-	return d.awake, d.awake && d.brisk > 0, ring
+	switch {
+	case !d.awake:
+		return -1, ring
+	case d.brisk > 0:
+		return shortest, ring
+	default:
+		return longest, ring
+	}
 }

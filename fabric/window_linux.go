@@ -2,12 +2,12 @@ package fabric
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
 	"weft/fabric/internal/ofi"
 	"weft/internal/handshake"
-	"weft/internal/interleave"
 	"weft/internal/transport"
 )
 
@@ -221,7 +221,7 @@ func (t *Transport) soon(cond func() bool) bool {
 		if ring {
 			t.cfg.Bell.Ring()
 		}
-		interleave.Cede()
+		runtime.Gosched()
 	}
 	return false
 }
