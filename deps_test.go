@@ -21,7 +21,7 @@ failure
 internal/checksum
 internal/monotime
 internal/mem
-internal/ring
+internal/ring           internal/mem
 internal/engine/wire
 internal/engine/list
 internal/explore

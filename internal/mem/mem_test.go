@@ -91,3 +91,19 @@ func TestLatch(t *testing.T) {
 		t.Errorf("counted to %d, not 4000", n)
 	}
 }
+
+// TestOwn: what is asked for stays as it is, whatever its length and place.
+func TestOwn(t *testing.T) {
+	b := Aligned(256)
+	for i := range b {
+		b[i] = byte(i)
+	}
+	for _, n := range []int{0, 1, 63, 64, 65, 200} {
+		Own(b[3 : 3+n])
+	}
+	for i := range b {
+		if b[i] != byte(i) {
+			t.Fatalf("byte %d is %d", i, b[i])
+		}
+	}
+}

@@ -3,6 +3,8 @@ package ring
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"weft/internal/mem"
 )
 
 const (
@@ -89,7 +91,18 @@ func (p *Producer) Push(header, payload []byte) bool {
 	// the doorbell's protocol needs.
 	atomic.StoreUint32(&c.stamp, uint32(p.pos/pairCells)+1)
 	p.pos++
+	p.own(size)
 	return true
+}
+
+// own makes the lines that the next packet will need this processor's, if it is as long as the last one. Of the cells
+// it is the one behind the next, at which the consumer does not look yet.
+func (p *Producer) own(size int) {
+	mem.Own(p.m.cells[(p.pos+1)%pairCells].data[:1])
+	if size > Inline {
+		at := p.tail % pairData
+		mem.Own(p.m.data[at:min(at+uint64(size), pairData)])
+	}
 }
 
 // put copies a packet into the cell. A short message has a header of 20 bytes, and often one word: that is a few
