@@ -107,6 +107,9 @@ func Interfaces(n int) string {
 
 // namespace makes a network namespace. The calling thread stays in its own.
 func (l *Lab) namespace(what string) (h netns.NsHandle, err error) {
+	if err := share(); err != nil {
+		return h, err
+	}
 	name := fmt.Sprintf("%s%d-%s", prefix, os.Getpid(), what)
 	err = sys.InNetwork("/proc/thread-self/ns/net", func() error {
 		h, err = netns.NewNamed(name)
@@ -116,6 +119,32 @@ func (l *Lab) namespace(what string) (h netns.NsHandle, err error) {
 		l.names = append(l.names, name)
 	}
 	return h, err
+}
+
+// share makes dir a mount of its own before it has names, as ip netns does. If ip netns did it later it would hide the
+// names that are there, and they could not be removed.
+func share() error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX); err != nil { // as ip netns locks it
+		return fmt.Errorf("lock %s: %w", dir, err)
+	}
+	err = syscall.Mount("", dir, "none", syscall.MS_SHARED|syscall.MS_REC, "")
+	if errors.Is(err, syscall.EINVAL) { // it is no mount
+		if err = syscall.Mount(dir, dir, "none", syscall.MS_BIND|syscall.MS_REC, ""); err == nil {
+			err = syscall.Mount("", dir, "none", syscall.MS_SHARED|syscall.MS_REC, "")
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("mount %s: %w", dir, err)
+	}
+	return nil
 }
 
 // wire joins two namespaces by a pair of virtual Ethernet interfaces.

@@ -147,6 +147,22 @@ func TestLabClean(t *testing.T) {
 	}
 }
 
+// TestLabBesideNames: ip netns gives a name beside a lab, the first one after the machine has started, and the lab is
+// removed all the same.
+func TestLabBesideNames(t *testing.T) {
+	needsLab(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const script = `mount -t tmpfs none /run && exec "$0" lab -- sh -c "ip netns add other && ip netns del other"`
+	cmd := exec.Command("unshare", "-m", "sh", "-c", script, self)
+	cmd.Env = append(os.Environ(), envCommand+"=1")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
 // TestLabRecords: everything that crosses the network lies in a file.
 func TestLabRecords(t *testing.T) {
 	needsLab(t)
