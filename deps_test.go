@@ -26,6 +26,7 @@ internal/engine/wire
 internal/engine/list
 internal/explore
 internal/waittest
+internal/programs
 internal/mailbox        internal/mem
 internal/counters       internal/mem
 internal/counters/directory internal/counters internal/sys

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/programs"
 )
 
 const envCommand = "WEFT_TEST_COMMAND"
@@ -50,6 +51,7 @@ func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
 
 // What is wrong is said in one line that tells what would be right.
 func TestMistakes(t *testing.T) {
+	hello := programs.Make(t, t.TempDir(), "weft/examples/hello")
 	for _, c := range []struct{ args, want string }{
 		{"rum", `did you mean "run"?`},
 		{"xyz", "there are run, k8s, ps, top, view, proxy, sim, perf, info, doctor, version"},
@@ -93,9 +95,9 @@ func TestMistakes(t *testing.T) {
 		{"perf rate -op swap", "must be send, push, pull, put"},
 		{"perf rate x", "Flags begin with -"},
 		{"info -n 0", "must be from 1 to"},
-		{"sim -n 5 -topology torus:2x2 ../../examples/hello", "torus:2x2 has 4, the job 5"},
-		{"sim -link fast ../../examples/hello", "it takes BANDWIDTH,DELAY"},
-		{"sim -loss 2 ../../examples/hello", "from 0 to less than 1"},
+		{"sim -n 5 -topology torus:2x2 " + hello, "torus:2x2 has 4, the job 5"},
+		{"sim -link fast " + hello, "it takes BANDWIDTH,DELAY"},
+		{"sim -loss 2 " + hello, "from 0 to less than 1"},
 		{"run -amt main_test.go true", "no AMT file"},
 	} {
 		_, stderr, status := runWeft(t, strings.Fields(c.args)...)

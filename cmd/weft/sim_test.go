@@ -8,15 +8,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"weft/internal/programs"
 )
 
-// TestSimProgram runs a program in the simulator, as a package and as JSON says.
+// TestSimProgram runs a program in the simulator, as a package and as a file, and the same seed does the same.
 func TestSimProgram(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "load.svg")
-	run := func() map[string]any {
+	run := func(halo string) map[string]any {
 		out, stderr, status := runWeft(t, "sim", "-n", "9", "-topology", "torus:3x3", "-loss", "0.01", "-seed", "5",
-			"-svg", svg, "-json",
-			"../../examples/halo", "-rows", "30", "-cols", "20", "-steps", "10")
+			"-svg", svg, "-json", halo, "-rows", "30", "-cols", "20", "-steps", "10")
 		if status != 0 {
 			t.Fatal(stderr)
 		}
@@ -27,8 +28,8 @@ func TestSimProgram(t *testing.T) {
 		}
 		return r
 	}
-	a := run()
-	b := run()
+	a := run("../../examples/halo")
+	b := run(programs.Make(t, t.TempDir(), "weft/examples/halo"))
 	if a["hash"] != b["hash"] || a["hash"] == nil {
 		t.Errorf("%v, then %v", a["hash"], b["hash"])
 	}
@@ -42,22 +43,16 @@ func TestSimProgram(t *testing.T) {
 	}
 }
 
-// TestSimReport: the report for people goes to standard error.
-func TestSimReport(t *testing.T) {
-	out, stderr, status := runWeft(t, "sim", "-n", "3", "../../examples/hello")
-	if status != 0 || strings.Count(out, "hello from rank") != 3 || !strings.Contains(stderr, "virtual time") {
-		t.Errorf("status %d: %s\n%s", status, out, stderr)
-	}
-}
-
-// TestSimFaults: faults of the command line happen, and one that cannot be is refused before the program runs.
+// TestSimFaults: faults of the command line happen, and the report for people goes to standard error; a fault that
+// cannot be is refused before the program runs.
 func TestSimFaults(t *testing.T) {
-	out, stderr, status := runWeft(t, "sim", "-n", "3", "-fault", "pause 1 at 1us for 7s", "../../examples/hello")
-	if status != 0 || !strings.Contains(stderr, "virtual time      7") {
+	hello := programs.Make(t, t.TempDir(), "weft/examples/hello")
+	out, stderr, status := runWeft(t, "sim", "-n", "3", "-fault", "pause 1 at 1us for 7s", hello)
+	if status != 0 || strings.Count(out, "hello from rank") != 3 || !strings.Contains(stderr, "virtual time      7") {
 		t.Errorf("status %d: %s\n%s", status, out, stderr)
 	}
 	for text, why := range map[string]string{"pause 1": "For must be greater", "explode 1": `no fault "explode"`} {
-		if _, stderr, status := runWeft(t, "sim", "-n", "3", "-fault", text, "../../examples/hello"); status == 0 ||
+		if _, stderr, status := runWeft(t, "sim", "-n", "3", "-fault", text, hello); status == 0 ||
 			!strings.Contains(stderr, why) {
 			t.Errorf("%q: status %d: %s", text, status, stderr)
 		}

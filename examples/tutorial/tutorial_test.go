@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"weft/internal/programs"
 	"weft/job"
 )
 
@@ -170,12 +171,10 @@ func TestLabStep(t *testing.T) {
 		t.Skip("weftlab lab makes hosts from network namespaces: set WEFT_HOSTS=1, as root")
 	}
 	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", dir, "../../cmd/weft",
-		"../../lab/cmd/weftlab").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	programs.Make(t, dir, "weft/cmd/weft")
+	weftlab := programs.Make(t, dir, "weft/lab/cmd/weftlab")
 	var out, errs bytes.Buffer
-	lab := exec.CommandContext(t.Context(), filepath.Join(dir, "weftlab"),
+	lab := exec.CommandContext(t.Context(), weftlab,
 		"lab", "-hosts", "2", "--", "weft", "run", "-n", "4", "-survive", "./step5")
 	lab.Stdout = &out
 	lab.Stderr = &errs

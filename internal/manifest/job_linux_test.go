@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"weft/internal/bootstrap/environment"
+	"weft/internal/programs"
 	"weft/internal/waittest"
 )
 
@@ -82,10 +83,7 @@ func TestRanksRecognizeThemselves(t *testing.T) {
 // Processes with the environment of containers become a job; only the name of pod 0 is another
 // one here.
 func TestContainersBecomeAJob(t *testing.T) {
-	hello := filepath.Join(t.TempDir(), "hello")
-	if out, err := exec.Command("go", "build", "-o", hello, root+"/examples/hello").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	hello := programs.Make(t, t.TempDir(), "weft/examples/hello")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"syscall"
 	"testing"
+
+	"weft/internal/programs"
 )
 
 // weftModule is where weft's own module lies.
@@ -45,14 +47,8 @@ func build(t *testing.T, module, pkg string) string {
 	if out := built[pkg]; out != "" {
 		return out
 	}
-	out := filepath.Join(scratch(t), filepath.Base(pkg))
-	cmd := exec.Command("go", "build", "-o", out, pkg)
-	cmd.Dir = module
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	built[pkg] = out
-	return out
+	built[pkg] = programs.Make(t, scratch(t), pkg, "-C", module)
+	return built[pkg]
 }
 
 // start starts a command until the test ends, and returns the address of the page that it

@@ -15,6 +15,7 @@ import (
 
 	"weft/failure"
 	"weft/internal/bootstrap/etcd"
+	made "weft/internal/programs"
 )
 
 // withEtcd returns an executable of a package that imports weft/etcd as well, which the package itself does not.
@@ -36,7 +37,7 @@ func withEtcd(t *testing.T, pkg string) string {
 			t.Fatal(err)
 		}
 	}
-	return build(t, filepath.Base(pkg)+"-etcd", "-overlay", overlay, pkg)
+	return made.Make(t, dir, pkg, "-overlay", overlay)
 }
 
 // startEtcd starts a cluster of one, and returns where it is.

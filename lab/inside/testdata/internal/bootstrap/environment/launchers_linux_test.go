@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	made "weft/internal/programs"
 	"weft/internal/waittest"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
@@ -29,35 +30,15 @@ func class() string {
 	return "S"
 }
 
-// built builds a program once for all tests.
-var built struct {
-	sync.Mutex
-	dir string
-}
+// programs is a directory with the programs that tests start.
+var programs string
 
-// program returns an executable of a package of the module.
+// program returns an executable of a package of the module, or what has been put in its place.
 func program(t *testing.T, pkg string) string {
 	t.Helper()
-	return build(t, filepath.Base(pkg), pkg)
-}
-
-// build returns what go build makes by these arguments, which it does once for all tests.
-func build(t *testing.T, name string, args ...string) string {
-	t.Helper()
-	built.Lock()
-	defer built.Unlock()
-	if built.dir == "" {
-		dir, err := os.MkdirTemp("", "weft-launchers-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		built.dir = dir
-	}
-	name = filepath.Join(built.dir, name)
+	name := filepath.Join(programs, filepath.Base(pkg))
 	if _, err := os.Stat(name); err != nil {
-		if out, err := exec.Command("go", append([]string{"build", "-o", name}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		made.Make(t, programs, pkg)
 	}
 	return name
 }
@@ -66,10 +47,12 @@ func TestMain(m *testing.M) {
 	if victim := os.Getenv(envVictim); victim != "" {
 		os.Exit(beRank(victim))
 	}
-	status := m.Run()
-	if built.dir != "" {
-		os.RemoveAll(built.dir)
+	var err error
+	if programs, err = os.MkdirTemp("", "weft-launchers-"); err != nil {
+		panic(err)
 	}
+	status := m.Run()
+	os.RemoveAll(programs)
 	os.Exit(status)
 }
 

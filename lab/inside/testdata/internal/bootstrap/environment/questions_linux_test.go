@@ -32,6 +32,7 @@ func TestTooFewDescriptors(t *testing.T) {
 // A rank with another secret ends, with a line that names it, and rank 0 says so, too. The rank tries for ten seconds,
 // since the store may be that of an earlier job.
 func TestAnotherSecret(t *testing.T) {
+	t.Parallel() // it waits for ten seconds
 	out := twoSecrets(t, program(t, "weft/examples/hello"), "localhost:"+freePort(t))
 	if strings.Count(out, "or a rank with another WEFT_SECRET or WEFT_SECRET_FILE than rank 0") != 1 {
 		t.Errorf("rank 0: %s", out)
@@ -40,7 +41,8 @@ func TestAnotherSecret(t *testing.T) {
 
 // So does a rank that finds in etcd what another secret seals. Rank 0, to which it does not come, waits for it.
 func TestAnotherSecretInEtcd(t *testing.T) {
-	twoSecrets(t, withEtcd(t, "weft/examples/hello"), "etcd://"+startEtcd(t)+"/jobs/secrets")
+	t.Parallel() // it waits for ten seconds
+	twoSecrets(t, withEtcd(t, "weft/examples/nas/is"), "etcd://"+startEtcd(t)+"/jobs/secrets")
 }
 
 // A program that does not import weft/etcd says what it lacks.
