@@ -130,7 +130,8 @@ func (f *amtTableFlags) programs() ([]advise.PaperRow, error) {
 	return wanted, nil
 }
 
-// record runs a benchmark, and leaves its trace.
+// record runs a benchmark, and leaves its trace. Each rank has a host of its own, as in the paper: members of one host
+// carry out an operation of a group in memory, or by messages, as their measured delays tell them.
 func (f *amtTableFlags) record(ctx context.Context, name, file string) error {
 	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
@@ -144,7 +145,7 @@ func (f *amtTableFlags) record(ctx context.Context, name, file string) error {
 	}
 	var report strings.Builder
 	result, err := launch.Run(ctx, launch.Job{
-		Program: program, Args: []string{"-class", f.class}, N: f.n, Env: []string{traceEnv(file)},
+		Program: program, Args: []string{"-class", f.class}, N: f.n, Pretend: f.n, Env: []string{traceEnv(file)},
 		Stdout: io.Discard, Stderr: &report, Report: &report,
 	}, nil)
 	progressEnds()

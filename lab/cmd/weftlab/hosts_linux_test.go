@@ -100,10 +100,11 @@ func (c *cluster) configure() {
 	c.write("ssh_config", config.String())
 	c.write("known", known.String())
 	c.write("authorized", c.read("user.pub"))
+	// A home of the cluster's own: what a shell does first in the user's takes seconds on some machines.
 	c.write("sshd_config",
 		fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin yes\n"+
-			"MaxStartups 200\n",
-			c.path("host"), c.path("authorized")))
+			"MaxStartups 200\nSetEnv HOME=%s\n",
+			c.path("host"), c.path("authorized"), c.dir))
 }
 
 func (c *cluster) path(name string) string { return filepath.Join(c.dir, name) }
@@ -183,10 +184,11 @@ type leftovers struct{ of *cluster }
 
 func (l leftovers) String() string { return fmt.Sprint(l.of.left()) }
 
-// command returns a weft run on the first host, by way of the cluster's ssh.
+// command returns a weft run on the first host, by way of the cluster's ssh. On a busy machine a host may be silent
+// for long.
 func (c *cluster) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(c.weft,
-		append([]string{"run", "-rsh", "ssh -F " + c.path("ssh_config") + " -o BatchMode=yes"}, args...)...)
+		append([]string{"run", "-rsh", "ssh -F " + c.path("ssh_config") + " -o BatchMode=yes", "-liveness", "1m"}, args...)...)
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	return cmd
 }

@@ -57,7 +57,7 @@ func TestHostsFaults(t *testing.T) {
 			}
 		}, 255, "weft run: rank 1 on h2 failed after"},
 	} {
-		cmd := c.command("-hosts", "h1,h2", ping, "-count", "1000000000")
+		cmd := c.command("-hosts", "h1,h2", "-liveness", "5s", ping, "-count", "1000000000")
 		said := c.start(k.what, cmd)
 		c.until("the ranks run", func() bool { return len(c.on(1, ping, "")) == 1 && len(c.on(2, ping, "")) == 1 })
 		netlabtest.Talk(t, c.lab.Hosts[1], c.lab.Hosts[2])
