@@ -30,7 +30,7 @@ func faultyJob(t *testing.T, n int) ([]*Proc, *[]*faulty.Transport) {
 // Whatever the network does, every message arrives once and in order, and
 // remote memory holds what was written.
 func TestFaultyNetwork(t *testing.T) {
-	const each = 150
+	const each = 60
 	procs, faults := faultyJob(t, 3)
 	sizes := []int{0, 8, 900, 3000, 40000}
 	err := runAll(within(t), procs, func(ctx context.Context, p *Proc) error {

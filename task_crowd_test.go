@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"weft/internal/explore"
 )
 
 // A crowd is a rank with three ports, and goroutines on each: two send, by turns by
@@ -173,10 +175,7 @@ func (c *crowd) check(t *testing.T) {
 // TestCrowdInSimulator: many goroutines on several ports of one node, with cancels,
 // Reserve and Commit, and Close. The same seed does the same, and seeds differ.
 func TestCrowdInSimulator(t *testing.T) {
-	seeds := uint64(60)
-	if testing.Short() {
-		seeds = 12
-	}
+	seeds := uint64(explore.Choose(12, 60))
 	orders := map[string]bool{}
 	run := func(seed uint64) (*Simulation, string) {
 		c := &crowd{each: 12, got: map[[3]uint32]bool{}}

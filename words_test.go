@@ -93,6 +93,9 @@ func TestWordsOfGo(t *testing.T) {
 		}
 		for place, said := range prose(t, name, text) {
 			for i, pattern := range patterns {
+				if !pattern.MatchString(said) {
+					continue
+				}
 				if found := pattern.FindString(people.ReplaceAllString(said, "")); found != "" {
 					t.Errorf("%s: %q: write %s", place, found, forbiddenInGo[i].instead)
 				}

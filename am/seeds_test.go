@@ -10,6 +10,7 @@ import (
 
 	"weft"
 	"weft/am"
+	"weft/internal/explore"
 )
 
 // A world is what the ranks of a simulated job know together: which requests there were,
@@ -326,7 +327,7 @@ func TestSeeds(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the goroutines of the simulator take turns")
 	}
-	for seed := range uint64(150) {
+	for seed := range explore.Choose[uint64](40, 150) {
 		if err := runSeed(seed); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

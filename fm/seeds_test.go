@@ -10,6 +10,7 @@ import (
 
 	"weft"
 	"weft/fm"
+	"weft/internal/explore"
 )
 
 // A world is what the ranks of a simulated job know together.
@@ -278,7 +279,7 @@ func TestSeeds(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the goroutines of the simulator take turns")
 	}
-	for seed := range uint64(100) {
+	for seed := range explore.Choose[uint64](25, 100) {
 		if err := runSeed(seed); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

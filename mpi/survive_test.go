@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/internal/explore"
 )
 
 // A survival is a job whose ranks add numbers, agree after each sum on whether all have it, and shrink their group if
@@ -169,7 +170,7 @@ func surviving(ctx context.Context, seed uint64) error {
 // agree, and none hangs. WEFT_MPI_SEEDS=FROM-TO plays other seeds.
 func TestSurvivors(t *testing.T) {
 	from := uint64(0)
-	to := uint64(200)
+	to := explore.Choose[uint64](40, 200)
 	if raceEnabled {
 		to = 15 // one goroutine of a simulation runs at a time
 	}

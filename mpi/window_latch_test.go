@@ -17,7 +17,7 @@ import (
 func TestArraysAndWords(t *testing.T) {
 	everywhere(t, func(ctx context.Context, c *Comm) error {
 		const long = 100
-		const rounds = 30
+		const rounds = 10
 		w, err := NewWindow[int64](ctx, c, long)
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/internal/explore"
 	"weft/internal/waittest"
 	"weft/job"
 	"weft/pm"
@@ -22,7 +23,7 @@ func TestFrozen(t *testing.T) { everywhere(t, 2, "frozen") }
 
 // TestSeeds: the programs in which buffers are full do the same on bad networks, in many orders.
 func TestSeeds(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range explore.Choose[uint64](2, 12) {
 		for _, name := range []string{"exchange", "turns", "composite"} {
 			c := weft.Cluster{
 				Ranks: 3 + int(seed%3), PerHost: int(seed % 3), Topology: "ring", Link: "10Gbps,5us,64KiB", Loss: 0.02,

@@ -10,6 +10,7 @@ import (
 
 	"weft"
 	"weft/extend"
+	"weft/internal/explore"
 	"weft/vmmc"
 )
 
@@ -20,7 +21,7 @@ func TestDeath(t *testing.T) {
 		t.Skip("goroutines wait for a mutex here: the race detector does not see how the simulator schedules them")
 	}
 	for _, victim := range []int{1, 2} {
-		for seed := range uint64(4) {
+		for seed := range explore.Choose[uint64](2, 4) {
 			c := weft.Cluster{
 				Ranks: 3, Loss: 0.01, Seed: seed, Liveness: 50 * time.Millisecond,
 				Faults: []weft.Fault{{Kind: weft.Crash, Ranks: []int{victim},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/explore"
 	"weft/vmmc"
 )
 
@@ -112,7 +113,7 @@ func TestRedirectAfter(t *testing.T) {
 // The race: the redirection is made when a part has landed. That is copied, and the rest goes straight.
 func TestRedirectLate(t *testing.T) {
 	const n = 40 << 20 // pieces of 640 KiB
-	for seed := range uint64(2) {
+	for seed := range explore.Choose[uint64](1, 2) {
 		var halves int
 		c := weft.Cluster{Ranks: 2, Loss: 0.001, MTU: 9000, Seed: seed}
 		_, err := weft.Simulate(t.Context(), c, func(ctx context.Context, p *weft.Proc) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/internal/explore"
 	"weft/vmmc"
 )
 
@@ -18,7 +19,7 @@ func TestSeeds(t *testing.T) {
 	if raceEnabled {
 		t.Skip("goroutines wait for a mutex here: the race detector does not see how the simulator schedules them")
 	}
-	for seed := range uint64(24) {
+	for seed := range explore.Choose[uint64](10, 24) {
 		if err := play(t.Context(), seed); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}

@@ -52,7 +52,7 @@ func TestTurns(t *testing.T) {
 		})
 		check(t, out.String(), err)
 	})
-	for seed := range uint64(4) {
+	for _, seed := range []uint64{1, 2} {
 		t.Run("sim", func(t *testing.T) {
 			var out bytes.Buffer
 			c := weft.Cluster{Ranks: 4, PerHost: 2 * int(seed%2), Loss: 0.02, Seed: seed, GoBackN: seed > 1}

@@ -13,8 +13,8 @@ import (
 func Flat(t testing.TB, f func()) {
 	t.Helper()
 	const (
-		rounds = 50
-		noise  = rounds / 5 // of Go's runtime, such as mappings of its heap. What leaks once a round is more
+		rounds = 30
+		noise  = 10 // of Go's runtime, such as mappings of its heap. What leaks once a round is more
 	)
 	for range 3 { // what is made once for a process
 		f()

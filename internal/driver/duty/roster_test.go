@@ -81,42 +81,44 @@ func explore(start world, of kind) (worlds int, err error) {
 	seen := map[uint64]step{}
 	first := hash(start)
 	seen[first] = step{}
-	next := []world{start}
-	for len(next) > 0 {
-		now := next[0]
-		next = next[1:]
-		from := hash(now)
-		for _, m := range all {
-			w := now
-			w.r.poller = rebase(now.r.poller, &own, &w.w)
-			w.r.sleeper = rebase(now.r.sleeper, &own, &w.w)
-			if !m.can(&w) {
-				continue
-			}
-			m.do(&w)
-			wrong := w.wrong
-			if wrong == "" && w.quiet() {
-				wrong = w.check()
-				if after := w; wrong == "" {
-					after.r.poller = rebase(w.r.poller, &w.w, &after.w)
-					after.r.sleeper = rebase(w.r.sleeper, &w.w, &after.w)
-					wrong = after.ticks()
+	var w, after world // made once: a pointer to each is kept in it
+	var next []world
+	for level := []world{start}; len(level) > 0; level, next = next, level[:0] {
+		for _, now := range level {
+			from := hash(now)
+			for _, m := range all {
+				w = now
+				w.r.poller = rebase(now.r.poller, &own, &w.w)
+				w.r.sleeper = rebase(now.r.sleeper, &own, &w.w)
+				if !m.can(&w) {
+					continue
 				}
-			}
-			if wrong != "" {
-				path := []string{m.name}
-				for at := from; at != first; at = seen[at].from {
-					path = append(path, seen[at].name)
+				m.do(&w)
+				wrong := w.wrong
+				if wrong == "" && w.quiet() {
+					wrong = w.check()
+					if wrong == "" {
+						after = w
+						after.r.poller = rebase(w.r.poller, &w.w, &after.w)
+						after.r.sleeper = rebase(w.r.sleeper, &w.w, &after.w)
+						wrong = after.ticks()
+					}
 				}
-				slices.Reverse(path)
-				return len(seen), fmt.Errorf("%s, after:\n\t%s", wrong, strings.Join(path, "\n\t"))
-			}
-			w.r.poller = rebase(w.r.poller, &w.w, &own)
-			w.r.sleeper = rebase(w.r.sleeper, &w.w, &own)
-			h := hash(w)
-			if _, known := seen[h]; !known {
-				seen[h] = step{from, m.name}
-				next = append(next, w)
+				if wrong != "" {
+					path := []string{m.name}
+					for at := from; at != first; at = seen[at].from {
+						path = append(path, seen[at].name)
+					}
+					slices.Reverse(path)
+					return len(seen), fmt.Errorf("%s, after:\n\t%s", wrong, strings.Join(path, "\n\t"))
+				}
+				w.r.poller = rebase(w.r.poller, &w.w, &own)
+				w.r.sleeper = rebase(w.r.sleeper, &w.w, &own)
+				h := hash(w)
+				if _, known := seen[h]; !known {
+					seen[h] = step{from, m.name}
+					next = append(next, w)
+				}
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"weft/failure"
+	"weft/internal/explore"
 )
 
 // deaths is what a lockRun knows of the ranks that have died.
@@ -123,7 +124,7 @@ func (r *lockRun) tellOfDeath() {
 // TestQueueLockDeaths: whichever ranks die, and whenever others hear of it or forget the lock, the lock goes
 // on, is held by one at a time, and the next holder is told.
 func TestQueueLockDeaths(t *testing.T) {
-	for seed := range uint64(10000) {
+	for seed := range explore.Choose[uint64](2500, 10000) {
 		if wrong := runWithDeaths(t, seed); wrong != "" {
 			t.Fatalf("seed %d: %s", seed, wrong)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"weft/internal/engine/link"
 	"weft/internal/engine/wire"
+	"weft/internal/explore"
 )
 
 // A table is some nodes and the events on their way between them, which a test
@@ -208,7 +209,7 @@ func TestQueueLock(t *testing.T) {
 	)
 	for _, fair := range []bool{false, true} {
 		most := 0
-		for seed := range uint64(3000) {
+		for seed := range explore.Choose[uint64](1000, 3000) {
 			r := newLockRun(t, n, requests, seed, fair)
 			rounds := 0
 			for r.wrong == "" && rounds < enough && r.round() {

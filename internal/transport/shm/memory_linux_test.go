@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"weft/internal/explore"
 	"weft/internal/handshake"
 	"weft/internal/mem"
 	"weft/internal/sys"
@@ -55,7 +56,7 @@ func TestMapWhileConnecting(t *testing.T) {
 	const key = 7
 	before := runtime.GOMAXPROCS(8) // the kernel takes the listener's processor now and then
 	defer runtime.GOMAXPROCS(before)
-	for range 500 {
+	for range explore.Choose(100, 500) {
 		var pair [2]*Transport
 		for rank := range pair {
 			s, err := Open(Config{Rank: rank, Size: 2, Job: 1, Secret: make([]byte, 32)})

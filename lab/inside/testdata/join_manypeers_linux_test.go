@@ -120,7 +120,7 @@ func TestSilentPeersAreSmall(t *testing.T) {
 		t.Skip("the race detector takes memory of its own")
 	}
 	const (
-		n    = 24
+		n    = 16
 		few  = 3
 		most = mostSilent + 300 // the simulator has tables, too
 	)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"weft/internal/explore"
 	"weft/internal/launch"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
@@ -40,11 +41,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Every protocol is measured over every system, between two processes, and every figure is plausible.
+// Every protocol is measured over every system, between two processes, and every figure is plausible; in exploration
+// for two numbers of connections, in two rounds.
 func TestServicesAreMeasured(t *testing.T) {
 	fs := flag.NewFlagSet("services", flag.ContinueOnError)
 	run := Command(fs)
-	if err := fs.Parse([]string{"-requests", "40", "-connections", "1,7", "-rounds", "2", "-json"}); err != nil {
+	rounds := explore.Choose(1, 2)
+	connections := explore.Choose("7", "1,7") // as many numbers as rounds
+	flags := []string{"-requests", "40", "-connections", connections, "-rounds", fmt.Sprint(rounds), "-json"}
+	if err := fs.Parse(flags); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
@@ -58,12 +63,12 @@ func TestServicesAreMeasured(t *testing.T) {
 			t.Fatalf("%q: %v", line, err)
 		}
 		ordered := 0 < r.P50 && r.P50 <= r.P99 && r.P99 <= r.P999
-		if !ordered || r.Rate <= 0 || r.MBs <= 0 || r.Requests < 2*3*r.Connections {
+		if !ordered || r.Rate <= 0 || r.MBs <= 0 || r.Requests < rounds*3*r.Connections {
 			t.Errorf("%+v", r)
 		}
 		lines++
 	}
-	if want := len(Systems) * len(Names()) * 2; lines != want {
+	if want := len(Systems) * len(Names()) * rounds; lines != want {
 		t.Errorf("%d lines, want %d", lines, want)
 	}
 }
@@ -81,7 +86,8 @@ func TestServicesBetweenHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, said bytes.Buffer
-	cmd := exec.Command(self, "-requests", "30", "-connections", "1,9", "-rounds", "1", "-json")
+	connections := explore.Choose("9", "1,9")
+	cmd := exec.Command(self, "-requests", "30", "-connections", connections, "-rounds", "1", "-json")
 	cmd.Env = append(os.Environ(), envClient+"=1", launch.LabEnv(hosts))
 	cmd.Stdout = &out
 	cmd.Stderr = &said
@@ -92,14 +98,14 @@ func TestServicesBetweenHosts(t *testing.T) {
 		t.Fatalf("%v: %s", err, &said)
 	}
 	for _, protocol := range Names() {
-		for _, connections := range []int{1, 9} {
+		for _, connections := range strings.Split(connections, ",") {
 			for _, system := range betweenHosts {
 				line, _ := out.ReadString('\n')
 				var r Result
 				if err := json.Unmarshal([]byte(line), &r); err != nil {
 					t.Fatalf("%q: %v", line, err)
 				}
-				if r.Protocol != protocol || r.Connections != connections || r.System != system || r.P50 <= 0 || r.Rate <= 0 {
+				if r.Protocol != protocol || fmt.Sprint(r.Connections) != connections || r.System != system || r.P50 <= 0 || r.Rate <= 0 {
 					t.Errorf("%+v", r)
 				}
 			}
