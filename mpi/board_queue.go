@@ -170,6 +170,7 @@ func (s *board) step(k *call) (over bool, err error) {
 				k.way.write(k, mine, k.at, to)
 			}
 			s.tell(k)
+			s.own(n)
 			k.phase = reading
 		}
 		if ok, err := s.reach(k.first, k.last, s.turn); !ok {
