@@ -4,6 +4,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"unsafe"
+
+	"weft/internal/mem"
 )
 
 // A ring of bytes has one producer and one consumer. It carries a stream, where Pair carries
@@ -26,6 +28,8 @@ const (
 
 	bytesGrowth = 4
 	mostParts   = 8
+
+	mostOwned = 16 << 10 // bytes for which Publish asks: more has left the caches when it is written
 )
 
 // ErrNonsense reports words in shared memory that cannot be: the other side is broken
@@ -100,6 +104,7 @@ type ByteProducer struct {
 	read  uint64 // bytes read as far as known
 	head  uint64 // read, or begun if that is more: part has bytes from there to tail
 	left  int    // parts that Left has returned
+	shown uint64 // bytes published
 }
 
 // NewByteProducer returns the writing end of a new ring. The length of data is what BytesMemory says.
@@ -160,8 +165,15 @@ func (p *ByteProducer) refresh() error {
 func (p *ByteProducer) Commit(n int) { p.tail += uint64(n) }
 
 // Publish shows the consumer all that has been committed. It is a full fence: the
-// consumer's doorbell must be looked at next.
-func (p *ByteProducer) Publish() { p.m.tail.Store(p.tail) }
+// consumer's doorbell must be looked at next. It asks for the memory that as many bytes again will need.
+func (p *ByteProducer) Publish() {
+	p.m.tail.Store(p.tail)
+	again := min(p.tail-p.shown, mostOwned)
+	p.shown = p.tail
+	size := uint64(len(p.part))
+	at := p.tail & (size - 1)
+	mem.Own(p.part[at:min(at+again, size)])
+}
 
 // Want says at which moment the producer, whose ring is full, wants to be rung: when half of the last part is free. It
 // comes before the doorbell is armed.
