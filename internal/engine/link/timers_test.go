@@ -151,7 +151,8 @@ func TestSamples(t *testing.T) {
 	for _, s := range []struct{ trip, srtt, vary time.Duration }{{80, 80, 40}, {160, 90, 50}, {10, 80, 57}, {80, 80, 43}} {
 		c.sample(s.trip * time.Microsecond)
 		srtt := c.rto.srtt.Truncate(time.Microsecond)
-		if vary := c.rto.rttvar.Truncate(time.Microsecond); srtt != s.srtt*time.Microsecond || vary != s.vary*time.Microsecond {
+		vary := c.rto.rttvar.Truncate(time.Microsecond)
+		if srtt != s.srtt*time.Microsecond || vary != s.vary*time.Microsecond {
 			t.Errorf("after %v: %v and %v, want %v and %v", s.trip, c.rto.srtt, c.rto.rttvar, s.srtt, s.vary)
 		}
 	}
