@@ -1,10 +1,13 @@
 package stream
 
 import (
+	"bytes"
+	"errors"
 	"net"
 	"path/filepath"
 	"runtime"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -154,6 +157,28 @@ func TestGivesWay(t *testing.T) {
 		yielding.Add(-busy)
 		if n := woken.Load(); n > rounds/2 != (busy == 0) {
 			t.Errorf("of %d reads %d had to be woken, beside %d goroutines that let others run", rounds, n, busy)
+		}
+	}
+}
+
+// TestShutTakesNothing: ReadFrom takes nothing from its Reader when the connection no longer writes.
+func TestShutTakesNothing(t *testing.T) {
+	for name, cfg := range map[string]*Config{"early": configs["early"], "moved": configs["default"]} {
+		for how, want := range map[string]error{"CloseWrite": syscall.EPIPE, "Close": net.ErrClosed} {
+			c, other := pair(t, cfg)
+			end := c.CloseWrite
+			if how == "Close" {
+				end = c.Close
+			}
+			if err := end(); err != nil {
+				t.Fatal(err)
+			}
+			from := bytes.NewReader([]byte("text"))
+			if n, err := c.ReadFrom(from); n != 0 || !errors.Is(err, want) || from.Len() != 4 {
+				t.Errorf("%s, %s: %d bytes, %v; %d are left", name, how, n, err, from.Len())
+			}
+			other.Close()
+			c.Close()
 		}
 	}
 }

@@ -165,3 +165,14 @@ func TestPairIsBusy(t *testing.T) {
 		t.Error("another program, or a long time later")
 	}
 }
+
+// TestClosedHub: a hub that has been closed touches its memory no more, which may be gone.
+func TestClosedHub(t *testing.T) {
+	h := &hub{closed: true}
+	if armed, open := h.arm(); armed || open {
+		t.Errorf("armed %v, open %v", armed, open)
+	}
+	if found, open := h.take(); open || len(found) > 0 {
+		t.Errorf("found %v, open %v", found, open)
+	}
+}
