@@ -89,8 +89,27 @@ func (w *Writer) Push(
 		w.half.Store(half)
 	}
 	w.Unlock()
+	if o == Done {
+		w.own(ticket, len(data))
+	}
 	return sent, ticket, o
 }
+
+// own asks for what the next message will need, if it is as long as the last one. Of the records it is the one behind
+// the next, at which the owner does not look yet.
+func (w *Writer) own(ticket uint32, n int) {
+	mem.Own(mem.Bytes(w.b.slot(ticket + 2).rest[:])[:1])
+	if n <= Inline || w.ring == NoRing {
+		return
+	}
+	tail := w.b.amt[w.ring].tail.Load() &^ closed
+	if next, _, ok := w.b.parts(w.ring, tail, 0, min(n, mostOwned)); ok {
+		mem.Own(next)
+	}
+}
+
+// mostOwned is for how many bytes own asks: more has left the caches when it is written.
+const mostOwned = 16 << 10
 
 // Depart says that a message, or what is left of it from a byte on, leaves by another
 // way now. It fails while another message has been written in part.
