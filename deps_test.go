@@ -26,7 +26,7 @@ internal/engine/wire
 internal/engine/list
 internal/explore
 internal/waittest
-internal/programs
+internal/programtest
 internal/mailbox        internal/mem
 internal/counters       internal/mem
 internal/counters/directory internal/counters internal/sys

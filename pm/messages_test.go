@@ -37,7 +37,7 @@ func message(node, i int) []byte {
 
 // exchange sends from all to all through buffers much smaller than what is sent: a rank that finds no room receives.
 func exchange(ctx context.Context, p *weft.Proc) error {
-	const each = 200
+	const each = 100
 	x, err := open(ctx, p, &pm.Config{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})
 	if err != nil {
 		return err

@@ -19,7 +19,12 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "agent" {
 		os.Exit(cli.Status("weft", serveAgent()))
 	}
-	cli.Main(&ffcli.Command{
+	cli.Main(command())
+}
+
+// command returns weft, with its commands.
+func command() *ffcli.Command {
+	return &ffcli.Command{
 		Name:       "weft",
 		ShortUsage: "weft COMMAND [FLAGS] …",
 		LongHelp: "weft starts parallel Go jobs, shows what they do, and measures them.\n" +
@@ -28,5 +33,5 @@ func main() {
 			runCommand(), k8sCommand(), psCommand(), topCommand(), viewCommand(), proxyCommand(), simCommand(),
 			perfCommand(), infoCommand(), doctorCommand(), versionCommand(),
 		},
-	})
+	}
 }

@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"weft"
-	"weft/internal/programs"
+	"weft/internal/cli"
+	"weft/internal/programtest"
 )
 
 const envCommand = "WEFT_TEST_COMMAND"
@@ -51,7 +52,7 @@ func runWeft(t *testing.T, args ...string) (stdout, stderr string, status int) {
 
 // What is wrong is said in one line that tells what would be right.
 func TestMistakes(t *testing.T) {
-	hello := programs.Make(t, t.TempDir(), "weft/examples/hello")
+	hello := programtest.Make(t, t.TempDir(), "weft/examples/hello")
 	for _, c := range []struct{ args, want string }{
 		{"rum", `did you mean "run"?`},
 		{"xyz", "there are run, k8s, ps, top, view, proxy, sim, perf, info, doctor, version"},
@@ -100,7 +101,7 @@ func TestMistakes(t *testing.T) {
 		{"sim -loss 2 " + hello, "from 0 to less than 1"},
 		{"run -amt main_test.go true", "no AMT file"},
 	} {
-		_, stderr, status := runWeft(t, strings.Fields(c.args)...)
+		stderr, status := programtest.Said(t, func() int { return cli.Do(command(), strings.Fields(c.args)) })
 		if status != 1 || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("weft %s: status %d, %q, want %q", c.args, status, stderr, c.want)
 		}
@@ -127,7 +128,7 @@ func TestManifestsHaveFreshSecrets(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for _, args := range []string{"help", "-h", "run -h", "help run", "help perf latency", "perf -h", "perf latency -h",
 		"info -h", "doctor -h", "k8s -h", "sim -h"} {
-		_, stderr, status := runWeft(t, strings.Fields(args)...)
+		stderr, status := programtest.Said(t, func() int { return cli.Do(command(), strings.Fields(args)) })
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weft %s: status %d: %q", args, status, stderr)
 		}

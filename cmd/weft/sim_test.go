@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"weft/internal/programs"
+	"weft/internal/programtest"
 )
 
 // TestSimProgram runs a program in the simulator, as a package and as a file, and the same seed does the same.
@@ -29,7 +29,7 @@ func TestSimProgram(t *testing.T) {
 		return r
 	}
 	a := run("../../examples/halo")
-	b := run(programs.Make(t, t.TempDir(), "weft/examples/halo"))
+	b := run(programtest.Make(t, t.TempDir(), "weft/examples/halo"))
 	if a["hash"] != b["hash"] || a["hash"] == nil {
 		t.Errorf("%v, then %v", a["hash"], b["hash"])
 	}
@@ -46,7 +46,7 @@ func TestSimProgram(t *testing.T) {
 // TestSimFaults: faults of the command line happen, and the report for people goes to standard error; a fault that
 // cannot be is refused before the program runs.
 func TestSimFaults(t *testing.T) {
-	hello := programs.Make(t, t.TempDir(), "weft/examples/hello")
+	hello := programtest.Make(t, t.TempDir(), "weft/examples/hello")
 	out, stderr, status := runWeft(t, "sim", "-n", "3", "-fault", "pause 1 at 1us for 7s", hello)
 	if status != 0 || strings.Count(out, "hello from rank") != 3 || !strings.Contains(stderr, "virtual time      7") {
 		t.Errorf("status %d: %s\n%s", status, out, stderr)

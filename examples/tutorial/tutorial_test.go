@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"weft/internal/programs"
+	"weft/internal/programtest"
 	"weft/job"
 )
 
@@ -171,8 +171,8 @@ func TestLabStep(t *testing.T) {
 		t.Skip("weftlab lab makes hosts from network namespaces: set WEFT_HOSTS=1, as root")
 	}
 	dir := t.TempDir()
-	programs.Make(t, dir, "weft/cmd/weft")
-	weftlab := programs.Make(t, dir, "weft/lab/cmd/weftlab")
+	programtest.Make(t, dir, "weft/cmd/weft")
+	weftlab := programtest.Make(t, dir, "weft/lab/cmd/weftlab")
 	var out, errs bytes.Buffer
 	lab := exec.CommandContext(t.Context(), weftlab,
 		"lab", "-hosts", "2", "--", "weft", "run", "-n", "4", "-survive", "./step5")

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -20,14 +21,15 @@ type Exit int
 
 func (e Exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// Main runs a command with the arguments of this process, and ends the process with its status. "help COMMAND" is
-// "COMMAND -h".
-func Main(root *ffcli.Command) {
-	args := os.Args[1:]
+// Main runs a command with the arguments of this process, and ends the process with its status.
+func Main(root *ffcli.Command) { os.Exit(Do(root, os.Args[1:])) }
+
+// Do runs a command, prints its error, and returns the exit status. "help COMMAND" is "COMMAND -h".
+func Do(root *ffcli.Command, args []string) int {
 	if len(args) > 0 && args[0] == "help" {
-		args = append(args[1:], "-h")
+		args = append(slices.Clone(args[1:]), "-h")
 	}
-	os.Exit(Status(root.Name, run(root, args)))
+	return Status(root.Name, run(root, args))
 }
 
 // run runs a command. The usage text of the flag packages is printed, to standard error, if help was asked for or an

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"weft/internal/bootstrap/environment"
-	"weft/internal/programs"
+	"weft/internal/programtest"
 	"weft/internal/waittest"
 )
 
@@ -83,7 +83,7 @@ func TestRanksRecognizeThemselves(t *testing.T) {
 // Processes with the environment of containers become a job; only the name of pod 0 is another
 // one here.
 func TestContainersBecomeAJob(t *testing.T) {
-	hello := programs.Make(t, t.TempDir(), "weft/examples/hello")
+	hello := programtest.Make(t, t.TempDir(), "weft/examples/hello")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"weft/internal/engine/link"
+	"weft/internal/explore"
 	"weft/internal/sim"
 )
 
@@ -31,10 +32,13 @@ func TestIncast(t *testing.T) {
 }
 
 // TestExchanges: a halo exchange and an all-to-all are no slower than with a fixed window, although the fixed
-// window loses no packet here.
+// window loses no packet here. Outside of exploration one has long messages, the other short ones.
 func TestExchanges(t *testing.T) {
 	for name, run := range map[string]func(Case, int) (Exchange, error){"halo": RunHalo, "all to all": RunAllToAll} {
 		for _, size := range []int{1 << 10, 64 << 10} {
+			if explore.Round() == 0 && (name == "halo") != (size > 1<<10) {
+				continue
+			}
 			c := tree(64, false)
 			c.Topology = "fattree:8"
 			ours, err := run(c, size)

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"weft/internal/programs"
+	"weft/internal/programtest"
 )
 
 // weftModule is where weft's own module lies.
@@ -47,7 +47,7 @@ func build(t *testing.T, module, pkg string) string {
 	if out := built[pkg]; out != "" {
 		return out
 	}
-	built[pkg] = programs.Make(t, scratch(t), pkg, "-C", module)
+	built[pkg] = programtest.Make(t, scratch(t), pkg, "-C", module)
 	return built[pkg]
 }
 

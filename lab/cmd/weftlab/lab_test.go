@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"weft/internal/explore"
 	"weft/lab/netlab/netlabtest"
 	"weft/lab/perf"
 )
@@ -79,7 +80,7 @@ func TestLab(t *testing.T) {
 // connection get on with each other, and together no more than the rate.
 func TestLabShares(t *testing.T) {
 	needsLab(t)
-	for _, transport := range []string{"udp", "eth"} {
+	for _, transport := range explore.Choose([]string{"eth"}, []string{"eth", "udp"}) {
 		const rate = 100 // Mbit/s
 		out, stderr, status := weftlab(t, "lab", "-hosts", "4", "-rate", fmt.Sprint(rate), "-queue", "64", "--",
 			"weftlab", "perf", "sharing", "-n", "4", "-size", "65536", "-for", "1s", "-transport", transport, "-json")

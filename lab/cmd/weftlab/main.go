@@ -18,7 +18,12 @@ func main() {
 	if perf.Rank() || mpisuite.Rank() || services.Server() || stress.Rank() { // a process that a measurement has started
 		return
 	}
-	cli.Main(&ffcli.Command{
+	cli.Main(command())
+}
+
+// command returns weftlab, with its commands.
+func command() *ffcli.Command {
+	return &ffcli.Command{
 		Name:       "weftlab",
 		ShortUsage: "weftlab COMMAND [FLAGS] …",
 		LongHelp: "weftlab measures weft beside its peers, looks for its faults, and models networks and hardware.\n" +
@@ -26,5 +31,5 @@ func main() {
 		Subcommands: []*ffcli.Command{
 			labCommand(), perfCommand(), mpiCommand(), targetsCommand(), compareCommand(), stressCommand(), simCommand(), amtCommand(),
 		},
-	})
+	}
 }

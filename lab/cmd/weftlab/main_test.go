@@ -14,8 +14,9 @@ import (
 	"sync"
 	"testing"
 
+	"weft/internal/cli"
 	"weft/internal/explore"
-	made "weft/internal/programs"
+	"weft/internal/programtest"
 )
 
 const envCommand = "WEFT_TEST_COMMAND"
@@ -49,7 +50,7 @@ func program(t *testing.T, pkg string) string {
 	defer building.Unlock()
 	file := filepath.Join(programs, path.Base(pkg))
 	if !exists(file) {
-		made.Make(t, programs, pkg)
+		programtest.Make(t, programs, pkg)
 	}
 	return file
 }
@@ -127,7 +128,7 @@ func TestMistakes(t *testing.T) {
 		{"amt table -run -only ep", `no benchmark "ep"`},
 		{"amt chart -n 1", "from 2 to"},
 	} {
-		_, stderr, status := weftlab(t, strings.Fields(c.args)...)
+		stderr, status := programtest.Said(t, func() int { return cli.Do(command(), strings.Fields(c.args)) })
 		if status != 1 || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("weftlab %s: status %d, %q, want %q", c.args, status, stderr, c.want)
 		}
@@ -138,7 +139,7 @@ func TestHelp(t *testing.T) {
 	for _, args := range []string{"help", "perf -h", "targets -h", "compare -h", "perf logp -h", "perf libraries -h", "perf buffers -h", "perf flow -h",
 		"sim -h", "sim paper -h", "sim map -h", "lab -h", "stress -h", "amt -h", "amt advise -h",
 		"amt table -h", "amt chart -h"} {
-		_, stderr, status := weftlab(t, strings.Fields(args)...)
+		stderr, status := programtest.Said(t, func() int { return cli.Do(command(), strings.Fields(args)) })
 		if status != 0 || !strings.Contains(stderr, "USAGE") || len(args) > 4 && !strings.Contains(stderr, "EXAMPLES") {
 			t.Errorf("weftlab %s: status %d: %q", args, status, stderr)
 		}

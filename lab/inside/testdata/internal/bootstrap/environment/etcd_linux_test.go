@@ -15,7 +15,7 @@ import (
 
 	"weft/failure"
 	"weft/internal/bootstrap/etcd"
-	made "weft/internal/programs"
+	"weft/internal/programtest"
 )
 
 // withEtcd returns an executable of a package that imports weft/etcd as well, which the package itself does not.
@@ -37,7 +37,7 @@ func withEtcd(t *testing.T, pkg string) string {
 			t.Fatal(err)
 		}
 	}
-	return made.Make(t, dir, pkg, "-overlay", overlay)
+	return programtest.Make(t, dir, pkg, "-overlay", overlay)
 }
 
 // startEtcd starts a cluster of one, and returns where it is.

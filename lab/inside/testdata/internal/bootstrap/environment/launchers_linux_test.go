@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	made "weft/internal/programs"
+	"weft/internal/programtest"
 	"weft/internal/waittest"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
@@ -38,7 +38,7 @@ func program(t *testing.T, pkg string) string {
 	t.Helper()
 	name := filepath.Join(programs, filepath.Base(pkg))
 	if _, err := os.Stat(name); err != nil {
-		made.Make(t, programs, pkg)
+		programtest.Make(t, programs, pkg)
 	}
 	return name
 }
