@@ -100,7 +100,7 @@ func (n *Node) Glimpse(p *msg.Port, buf []byte) (r Received, ok bool) {
 		return r, false
 	}
 	n.enter()
-	if n.mayTake(p, msg.Any) {
+	if n.mayStay(p, msg.Any) {
 		r, ok = n.takeStraight(context.Background(), p, msg.Any, buf, n.straight.looks)
 	}
 	n.mu.Unlock()
@@ -149,7 +149,7 @@ type Received struct {
 // the call instead, with which the caller fetches the bytes, and which it then frees.
 func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (r Received, offered *Call, err error) {
 	n.enter()
-	if n.mayTake(p, from) {
+	if n.mayStay(p, from) {
 		looks := n.straight.looks
 		if from == msg.Any && len(n.transports.all) > 1 {
 			looks = 1 // it may come another way

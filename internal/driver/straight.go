@@ -42,11 +42,16 @@ func (s *straight) lookAt(t transport.Transport, w Waiting) {
 	}
 }
 
-// mayTake reports whether a receive may take the short way now. The lock is held.
+// mayTake reports whether a receive that does not wait may take the short way now. The lock is held.
 func (n *Node) mayTake(p *msg.Port, from int) bool {
 	s := &n.straight
 	return s.peeker != nil && s.row < inARow && p.Expects(from) &&
-		!n.eng.Stirred() && !n.eng.Blocked() && n.company.waits.Load() == 0 && !n.life.closing.Load() && n.duty.Glance()
+		!n.eng.Stirred() && !n.eng.Blocked() && !n.life.closing.Load() && n.duty.Glance()
+}
+
+// mayStay is mayTake for a receive that looks again and again: no other goroutine need be let run first.
+func (n *Node) mayStay(p *msg.Port, from int) bool {
+	return n.company.waits.Load() == 0 && n.mayTake(p, from)
 }
 
 // takeStraight receives the next message the short way, and reports whether it did. It looks so many times. The lock

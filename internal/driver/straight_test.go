@@ -44,3 +44,24 @@ func TestStraightEnds(t *testing.T) {
 		return true
 	})
 }
+
+// TestStraightBesideOthers: receives that do not wait take the short way, though goroutines have waited beside each
+// other before: only waits end that memory, and a program that looks again and again has none.
+func TestStraightBesideOthers(t *testing.T) {
+	r := newRig(t, Waiting{Budget: time.Minute})
+	buf := make([]byte, 8)
+	r.nodes[0].company.waits.Store(companion)
+	straight := 0
+	for range 4 * inARow {
+		r.look(0, func(n *Node) bool { n.straight.row = 0; return true })
+		r.send(1, "message")
+		r.until("it has arrived", func() (ok bool) {
+			_, ok, _ = r.nodes[0].TryReceive(r.ports[0], msg.Any, buf)
+			return ok
+		})
+		r.look(0, func(n *Node) bool { straight += n.straight.row; return true })
+	}
+	if left := r.nodes[0].company.waits.Load(); straight < inARow || left != companion {
+		t.Errorf("%d messages of %d took the short way, and %d more waits are careful", straight, 4*inARow, left)
+	}
+}
