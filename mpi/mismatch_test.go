@@ -149,3 +149,42 @@ func TestRootsWait(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAskedWithoutBoard: a member that asks about the operation that this one is in is told nothing if both have called
+// it, and that they differ if one has begun it in another way: then only one makes the board.
+func TestAskedWithoutBoard(t *testing.T) {
+	err := weft.Local(t.Context(), 2, func(ctx context.Context, p *weft.Proc) error {
+		gs, err := groups(ctx, p, 1)
+		if err == nil {
+			err = errors.Join(gs[0].Barrier(ctx), p.Barrier("both are through", nil).Wait(ctx))
+		}
+		if err != nil || p.Rank() == 1 {
+			return err
+		}
+		g := gs[0]
+		g.w.mu.Lock()
+		defer g.w.unlock()
+		theirs := g.past[g.seq%uint32(len(g.past))]
+		theirs.class = collective
+		ask := func() error {
+			var b [headSize]byte
+			theirs.put(b[:])
+			g.asked(1, b[:])
+			return g.reason()
+		}
+		if g.board != nil || !g.w.oneHost {
+			return errors.New("there is a board, or another host")
+		}
+		if err := ask(); err != nil {
+			return fmt.Errorf("the same call: %w", err)
+		}
+		theirs.form = synchronous
+		if err := ask(); !errors.Is(err, ErrMismatch) {
+			return fmt.Errorf("begun in another way: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

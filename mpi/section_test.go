@@ -43,3 +43,23 @@ func TestDealt(t *testing.T) {
 		}
 	}
 }
+
+// TestAscending: pieces that touch count as one, and pieces in another order as none.
+func TestAscending(t *testing.T) {
+	for name, c := range map[string]struct {
+		s    *Section
+		want int
+	}{
+		"apart":      {Vector(5, 3, 2, 4), 3},
+		"touching":   {Vector(5, 3, 2, 2), 1},
+		"some touch": {Indexed([]int{2, 2, 1}, []int{0, 2, 7}), 2},
+		"descending": {Indexed([]int{2, 2}, []int{4, 0}), 0},
+		"overlap":    {Indexed([]int{2, 2}, []int{0, 1}), 0},
+		"a block":    {Subarray([]int{4, 4}, []int{2, 2}, []int{1, 1}), 2},
+		"whole rows": {Subarray([]int{4, 4}, []int{2, 4}, []int{1, 0}), 1},
+	} {
+		if got := c.s.ascending(); got != c.want {
+			t.Errorf("%s: %d pieces, want %d", name, got, c.want)
+		}
+	}
+}
