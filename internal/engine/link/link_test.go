@@ -69,9 +69,6 @@ func TestStopAndGo(t *testing.T) {
 		if r.ends[1].conn.counts.Received.Refused == 0 {
 			t.Errorf("never stopped: %s", r)
 		}
-		if k := r.ends[1].conn.recv.kept; k.count != 0 || k.shelf != nil && k.bytes != 0 {
-			t.Errorf("%d packets are still kept", k.count)
-		}
 	})
 }
 

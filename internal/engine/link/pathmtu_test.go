@@ -169,9 +169,11 @@ func TestShorterOnesArrive(t *testing.T) {
 	}
 	p = pathMTU{raise: time.Minute}
 	p.limit(0, 1500)
-	p.timeout(1400, whole)
-	if p.arrived(0, 1500, 1); p.late != 0 || p.lost != 0 {
-		t.Errorf("a longer packet has arrived: %+v", p)
+	for _, size := range []int{1400, 1500} {
+		p.timeout(1400, whole)
+		if p.arrived(0, size, 1); p.late != 0 || p.lost != 0 {
+			t.Errorf("a packet of %d bytes has arrived: %+v", size, p)
+		}
 	}
 	p.timeout(1400, whole)
 	for range mostLost {
@@ -194,6 +196,7 @@ func TestProbes(t *testing.T) {
 	}
 	was := a.path
 	a.path.late = 1400
+	a.path.search.longest = 1500
 	if a.path.proved(r.now, 1500); a.path.late != 1400 || a.path.wait != was.wait {
 		t.Errorf("an acknowledgement of what was known: %+v", a.path)
 	}

@@ -76,6 +76,22 @@ func TestGapThatLasts(t *testing.T) {
 	}
 }
 
+// A packet for whose frame there was no room when its turn came is kept no longer when it comes again.
+func TestKeptWithoutRoom(t *testing.T) {
+	r := newRig(t, 1, Config{Selective: true}, faults{})
+	c := r.ends[1].conn
+	c.send.selective = true
+	c.receive(r.now, 1, []byte{1}, true)
+	c.receive(r.now, 0, []byte{0}, true)
+	if b := c.Kept(r.now, false); b != nil || c.recv.kept.count != 1 {
+		t.Fatalf("%x without room, %d are kept", b, c.recv.kept.count)
+	}
+	c.RoomAgain(r.now)
+	if b := c.receive(r.now, 1, []byte{1}, true); len(b) != 1 || c.recv.kept.count != 0 || c.recv.kept.bytes != 0 {
+		t.Errorf("%x when it comes again, %d are kept", b, c.recv.kept.count)
+	}
+}
+
 // A packet for which all others wait is sent again at once; the others that are missing wait for room on the path.
 func TestMissingPacketsWaitForRoom(t *testing.T) {
 	for name, c := range map[string]struct{ window, first, second int }{

@@ -160,3 +160,15 @@ func TestSamples(t *testing.T) {
 		t.Errorf("a timeout after %v, want %v", c.rto.value, want)
 	}
 }
+
+// A packet that comes again is counted, and acknowledged at once.
+func TestRepeatsAreCounted(t *testing.T) {
+	r := newRig(t, 1, Config{}, faults{})
+	c := r.ends[0].conn
+	for range 3 {
+		c.receive(r.now, 0, []byte{1}, true)
+	}
+	if got := c.counts.Received.Resent; got != 2 || !c.due[wire.KindAck] {
+		t.Errorf("%d of 2 are counted; an acknowledgement is due: %v", got, c.due[wire.KindAck])
+	}
+}
