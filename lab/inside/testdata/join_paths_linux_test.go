@@ -164,14 +164,14 @@ func TestPathThatTellsNobody(t *testing.T) {
 			p.exchange(100)
 			end, err := l.Trouble(netlab.Trouble{Longest: 1400})
 			must(t, err)
-			p.exchange(500)
+			p.exchange(100)
 			p.until("the length of the path is found", func() bool {
 				a := p.peer(0).MTU
 				b := p.peer(1).MTU
 				return a <= 1386 && a > 1330 && b <= 1386 && b > 1330
 			})
 			must(t, end())
-			p.exchange(500)
+			p.exchange(100)
 		})
 	}
 }
@@ -213,7 +213,7 @@ func TestTroubledBatches(t *testing.T) {
 					{Lose: 0.02, Repeat: 0.05, Overtake: 0.05}} {
 					end, err := l.Trouble(trouble)
 					must(t, err)
-					p.exchange(300)
+					p.exchange(150)
 					must(t, end())
 				}
 			})
