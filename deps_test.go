@@ -143,7 +143,6 @@ examples/hashtable      . am
 examples/fm             . fm
 examples/services/perf  lab/perf/services
 examples/services/sidecar stream
-examples/services/tracing stream
 examples/nas/mg         . mpi examples/nas/npb
 examples/nas/npb/npbtest . examples/nas/npb
 examples/nas/npb        .

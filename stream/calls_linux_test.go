@@ -31,14 +31,6 @@ func TestWaysToCopy(t *testing.T) {
 			}
 			return err
 		},
-		"WriteBuffers": func(c *Conn) error {
-			b := net.Buffers{nil, data[:1], {}, data[1:100000], data[100000:], nil}
-			n, err := c.WriteBuffers(&b)
-			if err == nil && (n != int64(len(data)) || len(b) != 0) {
-				err = io.ErrShortWrite
-			}
-			return err
-		},
 		"net.Buffers": func(c *Conn) error {
 			b := net.Buffers{data[:1], data[1:100000], data[100000:]}
 			_, err := b.WriteTo(c)
@@ -243,7 +235,6 @@ func TestEverythingAtOnce(t *testing.T) {
 				func() { c.Read(make([]byte, 1000)) },
 				func() { c.Write(make([]byte, 50000)) },
 				func() { c.Write(make([]byte, 1)) },
-				func() { c.WriteBuffers(&net.Buffers{make([]byte, 100), make([]byte, 1000)}) },
 				func() { c.SetDeadline(waittest.End()) },
 				func() { c.SetReadDeadline(time.Unix(1, 0)) },
 				func() { c.SetDeadline(time.Time{}) },

@@ -115,9 +115,9 @@ func (cfg *Config) Listen(ctx context.Context, address string) (net.Listener, er
 //
 // On one host Dial does not wait for the listener's Accept, as with a Unix socket. If this side does not allow the
 // listener, the error is ErrRefused. If the listener does not allow this process, that is the error of the first Read,
-// or of a Write. The listener may be any program that listens at a Unix socket, unless there is metadata
-// (WithMetadata); the connection then stays on that socket. Between hosts Dial waits until the listener has
-// admitted the connection, for ten seconds at most, or until ctx ends.
+// or of a Write. The listener may be any program that listens at a Unix socket; the connection then stays on that
+// socket. Between hosts Dial waits until the listener has admitted the connection, for ten seconds at most, or until
+// ctx ends.
 func (cfg *Config) Dial(ctx context.Context, address string) (net.Conn, error) {
 	if ctx == nil {
 		ctx = context.Background()

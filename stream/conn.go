@@ -22,7 +22,6 @@ type Conn struct {
 	local, remote Addr
 	role          role
 	buffer        int // bytes of each ring, at the listener's end
-	greeting      greeting
 
 	rd, wr sync.Mutex         // rd is held by the reading goroutine, wr by the writing one
 	in     *ring.ByteConsumer // nil while the peer writes to first; rd is held

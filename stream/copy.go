@@ -1,9 +1,6 @@
 package stream
 
-import (
-	"io"
-	"net"
-)
+import "io"
 
 // A source is the reading half of a connection whose bytes can be lent to a Writer.
 type source interface {
@@ -93,58 +90,5 @@ func (c *Conn) ReadFrom(r io.Reader) (n int64, err error) {
 		if err != nil {
 			return n, err
 		}
-	}
-}
-
-// WriteBuffers writes the slices of bufs as one call of Write would write their concatenation, and
-// removes from bufs what it has written.
-//
-// net.Buffers.WriteTo cannot do this: package net keeps vectored writes for its own connections, and
-// calls Write for each slice of others. That copies as often, and makes at most one system call, too.
-func (c *Conn) WriteBuffers(bufs *net.Buffers) (n int64, err error) {
-	c.wr.Lock()
-	defer c.wr.Unlock()
-	for len(*bufs) > 0 {
-		k, err := c.gather(*bufs)
-		n += int64(k)
-		drop(bufs, k)
-		if err != nil {
-			return n, c.fail("write", err)
-		}
-	}
-	return n, nil
-}
-
-// gather writes as much of bufs as there is room for in one piece, and returns how much that is. wr is
-// held.
-func (c *Conn) gather(bufs net.Buffers) (n int, err error) {
-	room, err := c.room(true)
-	if err != nil {
-		return 0, err
-	}
-	room = room[:min(len(room), piece)]
-	for _, b := range bufs {
-		if n == len(room) {
-			break
-		}
-		n += copy(room[n:], b)
-	}
-	if n == 0 {
-		return 0, nil
-	}
-	return n, c.put(n)
-}
-
-// drop removes the first n bytes from bufs, and the slices that are empty then.
-func drop(bufs *net.Buffers, n int) {
-	for len(*bufs) > 0 {
-		b := (*bufs)[0]
-		if len(b) > n {
-			(*bufs)[0] = b[n:]
-			return
-		}
-		n -= len(b)
-		(*bufs)[0] = nil
-		*bufs = (*bufs)[1:]
 	}
 }

@@ -102,7 +102,7 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 	return c.setDeadline(&c.reader, t, c.first.SetReadDeadline)
 }
 
-// SetWriteDeadline sets the deadline of calls of Write, WriteBuffers and ReadFrom.
+// SetWriteDeadline sets the deadline of calls of Write and ReadFrom.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	return c.setDeadline(&c.writer, t, c.first.SetWriteDeadline)
 }

@@ -71,9 +71,6 @@ func (c *Conn) awaitEarly(wanted bool) ([]byte, error) {
 
 // interruptedEarly returns why no call of Read may go on, or nil.
 func (c *Conn) interruptedEarly() error {
-	if err := c.greeted(); err != nil {
-		return err
-	}
 	switch {
 	case c.closed.Load():
 		return net.ErrClosed

@@ -6,7 +6,7 @@ import (
 )
 
 // On a connection inside a job each side sends frames. A frame is a message of the job's channel: a
-// header of 16 bytes and, in a data frame, the bytes; in a frame that dials, the metadata.
+// header of 16 bytes and, in a data frame, the bytes.
 //
 //	offset  field
 //	0       kind
@@ -26,7 +26,7 @@ const mostPayload = 32<<10 - headerBytes
 type frameKind byte
 
 const (
-	frameOpen     frameKind = 1 + iota // dials; argument: the window, in bytes, that the dialler grants; with metadata
+	frameOpen     frameKind = 1 + iota // dials; argument: the window, in bytes, that the dialler grants
 	frameAccept                        // answers frameOpen; argument: the window that the listener grants
 	frameRefuse                        // answers frameOpen: no listener takes the connection
 	frameData                          // carries bytes of the stream
@@ -75,8 +75,6 @@ func parseFrame(b []byte) (f frame, payload []byte, err error) {
 	switch f.kind {
 	case frameData:
 		fits = len(payload) > 0 && len(payload) <= mostPayload
-	case frameOpen:
-		fits = len(payload) <= MaxMetadata
 	default:
 	}
 	if !fits {

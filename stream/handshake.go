@@ -18,13 +18,11 @@ import (
 )
 
 // A dialler says what it is by the name of its own socket, which a listener learns when it accepts the connection, and
-// which means nothing to a program without weft: callerName, callerPlain or callerTells, the number of its program, and
-// 16 random digits. So there is no handshake. Metadata goes before the stream (PROTOCOL §11).
+// which means nothing to a program without weft: callerName, the number of its program, and 16 random digits. So there is
+// no handshake (PROTOCOL §11).
 const (
-	callerName  = "@weft-stream-5-" // its digit is the version of the protocol
-	callerPlain = '-'
-	callerTells = 'm' // it has metadata
-	callerBytes = len(callerName) + 1 + 16 + 16
+	callerName  = "@weft-stream-6-" // its digit is the version of the protocol
+	callerBytes = len(callerName) + 16 + 16
 )
 
 // image is a random number that a program has from its start to its end, in 16 digits. A listener never lets
@@ -38,23 +36,15 @@ func randomDigits() string {
 }
 
 // newCaller returns a name for a dialler.
-func newCaller(tells bool) string {
-	kind := byte(callerPlain)
-	if tells {
-		kind = callerTells
-	}
-	return callerName + string(kind) + image() + randomDigits()
-}
+func newCaller() string { return callerName + image() + randomDigits() }
 
-// parseCaller reads the name of a dialler, and reports whether it speaks this protocol, and has metadata, and which
-// program it is.
-func parseCaller(name string) (speaks, tells bool, program uint64) {
+// parseCaller reads the name of a dialler, and reports whether it speaks this protocol, and which program it is.
+func parseCaller(name string) (speaks bool, program uint64) {
 	if len(name) != callerBytes || !strings.HasPrefix(name, callerName) {
-		return false, false, 0
+		return false, 0
 	}
-	rest := name[len(callerName):]
-	program, err := strconv.ParseUint(rest[1:17], 16, 64)
-	return err == nil, rest[0] == callerTells, program
+	program, err := strconv.ParseUint(name[len(callerName):][:16], 16, 64)
+	return err == nil, program
 }
 
 // errStrange is what a dialler reads if the listener refuses it.
@@ -78,20 +68,16 @@ func (cfg *Config) dialPath(ctx context.Context, address string) (net.Conn, erro
 
 // dial tries once, and says if it would be of use to try again.
 func (cfg *Config) dial(ctx context.Context, l *ledger, address string) (_ *Conn, again bool, err error) {
-	metadata, err := metadataOf(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	d := net.Dialer{LocalAddr: unixAddr(newCaller(len(metadata) > 0))}
+	d := net.Dialer{LocalAddr: unixAddr(newCaller())}
 	conn, err := d.DialContext(ctx, "unix", address)
-	if named := new(os.SyscallError); errors.As(err, &named) && named.Syscall == "bind" && len(metadata) == 0 &&
+	if named := new(os.SyscallError); errors.As(err, &named) && named.Syscall == "bind" &&
 		!errors.Is(err, syscall.EADDRINUSE) { // a sandbox forbids names: the connection stays on its socket
 		conn, err = new(net.Dialer).DialContext(ctx, "unix", address)
 	}
 	if err != nil {
 		return nil, errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EADDRINUSE), bare(err)
 	}
-	c, err := cfg.meet(conn.(*net.UnixConn), l, address, metadata)
+	c, err := cfg.meet(conn.(*net.UnixConn), l, address)
 	if err != nil {
 		conn.Close()
 		return nil, false, err
@@ -100,7 +86,7 @@ func (cfg *Config) dial(ctx context.Context, l *ledger, address string) (_ *Conn
 }
 
 // meet makes the dialler's end of a connection from its socket.
-func (cfg *Config) meet(sock *net.UnixConn, l *ledger, address string, metadata []byte) (*Conn, error) {
+func (cfg *Config) meet(sock *net.UnixConn, l *ledger, address string) (*Conn, error) {
 	peer, err := credentials(sock)
 	if err != nil {
 		return nil, err
@@ -115,11 +101,6 @@ func (cfg *Config) meet(sock *net.UnixConn, l *ledger, address string, metadata 
 		return nil, err
 	}
 	c.early.receive = c.receiveInto
-	if len(metadata) > 0 {
-		if _, err := sock.Write(appendMetadata(nil, metadata)); err != nil { // there is room
-			return nil, c.whyNot(bare(err))
-		}
-	}
 	return c, nil
 }
 

@@ -82,7 +82,7 @@ func (l *Listener) admit(sock *net.UnixConn) (_ *Conn, peer Peer, err error) {
 	if at, ok := sock.RemoteAddr().(*net.UnixAddr); ok {
 		name = at.Name
 	}
-	speaks, tells, program := parseCaller(name)
+	speaks, program := parseCaller(name)
 	if err := l.cfg.allow(peer, os.Geteuid()); err != nil {
 		err = fmt.Errorf("%w: %w", ErrRefused, err)
 		l.ledger.note(err) // before the dialler knows
@@ -98,7 +98,6 @@ func (l *Listener) admit(sock *net.UnixConn) (_ *Conn, peer Peer, err error) {
 	if !speaks {
 		c.early.stage.Store(settled)
 	}
-	c.greeting.owed.Store(tells)
 	c.ledger = l.ledger
 	c.ledger.enter(&c.tally)
 	return c, peer, nil

@@ -31,23 +31,17 @@ func TestMove(t *testing.T) {
 			data := noise(rnd.IntN(2) * rnd.IntN(1<<18+rnd.IntN(1<<18)))
 			pieces := rand.New(rand.NewPCG(seed, uint64(2+i)))
 			most := 1 << (4 + rnd.IntN(14))
-			gather := rnd.IntN(3)
+			whole := rnd.IntN(3) == 0
 			lend := rnd.IntN(2) == 0
 			wg.Go(func() {
 				defer c.CloseWrite()
-				if gather == 0 {
+				if whole {
 					c.ReadFrom(bytes.NewReader(data))
 					return
 				}
 				for b := data; len(b) > 0; {
 					k := min(1+pieces.IntN(most), len(b))
-					var n int64
-					var err error
-					if gather == 1 {
-						n, err = c.WriteBuffers(&net.Buffers{b[:k/2], b[k/2 : k]})
-					} else {
-						n, err = io.Copy(writerOnly{c}, bytes.NewReader(b[:k]))
-					}
+					n, err := io.Copy(writerOnly{c}, bytes.NewReader(b[:k]))
 					if err != nil || n != int64(k) {
 						t.Errorf("seed %d: %d of %d bytes, %v", seed, n, k, err)
 						return

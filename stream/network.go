@@ -110,10 +110,6 @@ func (n *Network) dial(ctx context.Context, rank int) (*RankConn, error) {
 	if rank < 0 || rank >= n.p.Size() {
 		return nil, &weft.RankError{Rank: rank, Size: n.p.Size()}
 	}
-	metadata, err := metadataOf(ctx)
-	if err != nil {
-		return nil, err
-	}
 	n.mu.Lock()
 	if n.closing {
 		n.mu.Unlock()
@@ -128,10 +124,11 @@ func (n *Network) dial(ctx context.Context, rank int) (*RankConn, error) {
 	if gone != nil {
 		c.lost(gone)
 	}
-	c.open(metadata)
+	c.open()
 	if at, ok := ctx.Deadline(); ok && n.hosted {
 		defer n.after(time.Until(at), func() { c.answer(context.DeadlineExceeded) })()
 	}
+	var err error
 	select {
 	case err = <-c.answered:
 	case <-ctx.Done():

@@ -54,7 +54,7 @@ func (n *Network) dispatch(from int, b []byte) {
 	}
 	switch f.kind {
 	case frameOpen:
-		n.opened(from, f, payload)
+		n.opened(from, f)
 	case frameDeparted:
 		if from == n.p.Rank() {
 			n.departed(int(f.arg))
@@ -69,13 +69,15 @@ func (n *Network) dispatch(from int, b []byte) {
 	}
 }
 
-// opened handles the dial of a rank, with its metadata.
-func (n *Network) opened(from int, f frame, metadata []byte) {
+// mostOpens bounds the connections that wait for the listener of a rank.
+const mostOpens = 1 << 16
+
+// opened handles the dial of a rank.
+func (n *Network) opened(from int, f frame) {
 	c := n.newConn(connID{from, f.id, false})
-	most := c.carry(metadata)
 	c.grant = min(uint64(f.arg), MaxBuffer)
 	n.mu.Lock()
-	refused := n.closing || n.deaf || n.conns[c.id] != nil || len(n.opens) >= most
+	refused := n.closing || n.deaf || n.conns[c.id] != nil || len(n.opens) >= mostOpens
 	if !refused {
 		n.conns[c.id] = c
 		n.opens = append(n.opens, c)

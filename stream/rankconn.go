@@ -28,8 +28,6 @@ type RankConn struct {
 	rd, wr side
 	closed atomic.Bool
 
-	metadata []byte // of the dialler; nil at its own end
-
 	answered chan error // the answer to a dial; nil for a connection that was accepted
 
 	mu       sync.Mutex

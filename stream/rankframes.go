@@ -50,6 +50,13 @@ func (c *RankConn) control(f frame) {
 	c.enqueue(outFrame{frame: f})
 }
 
+// open dials.
+func (c *RankConn) open() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.control(frame{kind: frameOpen, arg: uint32(c.n.window)})
+}
+
 // enqueue leaves a frame to the sending goroutine. mu is held.
 func (c *RankConn) enqueue(f outFrame) {
 	c.due = append(c.due, f)

@@ -20,9 +20,8 @@ type TLSConn struct {
 	tls     *tls.Conn
 	records *records
 
-	metadata []byte // of the dialler; nil at its own end
-	ledger   *ledger
-	tally    tally
+	ledger *ledger
+	tally  tally
 
 	rd      sync.Mutex // held by the goroutine that reads
 	wr      side

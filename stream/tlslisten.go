@@ -74,10 +74,6 @@ func (l *TLSListener) try(v *handshake.Attempt) error {
 	if err := c.tls.Handshake(); err != nil {
 		return err
 	}
-	var err error
-	if c.metadata, err = readMetadata(c.tls); err != nil {
-		return err
-	}
 	if err := v.Admit(); err != nil {
 		return err
 	}
@@ -103,17 +99,13 @@ func (cfg *Config) dialTLS(ctx context.Context, address string) (*TLSConn, error
 	if err != nil {
 		return nil, err
 	}
-	metadata, err := metadataOf(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if secure.ServerName == "" {
 		secure.ServerName, _, _ = net.SplitHostPort(address)
 	}
 	var c *TLSConn
 	l := ledgers.dial("tcp", address)
 	err = handshake.Retry(ctx.Done(), func() (cut bool, err error) {
-		c, err = meetTLS(ctx, l, address, secure, metadata)
+		c, err = meetTLS(ctx, l, address, secure)
 		cut = errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 		return cut && ctx.Err() == nil, err
 	})
@@ -125,7 +117,7 @@ func (cfg *Config) dialTLS(ctx context.Context, address string) (*TLSConn, error
 }
 
 // meetTLS connects and runs the dialler's side of the handshake once.
-func meetTLS(ctx context.Context, l *ledger, address string, secure *tls.Config, metadata []byte) (*TLSConn, error) {
+func meetTLS(ctx context.Context, l *ledger, address string, secure *tls.Config) (*TLSConn, error) {
 	tcp, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
@@ -135,9 +127,6 @@ func meetTLS(ctx context.Context, l *ledger, address string, secure *tls.Config,
 	ended := context.AfterFunc(ctx, func() { tcp.SetDeadline(longAgo) })
 	var hello [1]byte
 	if err = c.tls.Handshake(); err == nil {
-		_, err = c.tls.Write(appendMetadata(nil, metadata))
-	}
-	if err == nil {
 		_, err = io.ReadFull(c.tls, hello[:])
 	}
 	if err == nil && hello[0] != admitted {
