@@ -109,8 +109,7 @@ func (b *Barrier) Arrive(ctx context.Context) (Phase, error) {
 	return Phase{b, r.Phase}, b.explain(err)
 }
 
-// Number returns the number of the phase, which is the same at all members. The first phase is 1,
-// and that of a dynamic barrier 0.
+// Number returns the number of the phase, which is the same at all members. The first phase is 1.
 func (ph Phase) Number() uint64 { return ph.n }
 
 // Wait waits until the phase is over. It may be called several times, and by several goroutines.
@@ -129,31 +128,6 @@ func (ph Phase) Wait(ctx context.Context) error {
 	}
 	_, err := b.p.node.Coordinate(ctx, b.o, coord.Await, ph.n)
 	return b.explain(err)
-}
-
-// Register makes this rank a member of a dynamic barrier, and returns the first phase in which it
-// takes part: the phase that is open when the request reaches the barrier's home.
-func (b *Barrier) Register(ctx context.Context) (phase uint64, err error) {
-	return b.change(ctx, coord.Join)
-}
-
-// Deregister ends this rank's membership in a dynamic barrier, and returns the first phase in which
-// it does not take part any more: the phase that is open. If this rank has arrived at a phase
-// it must wait for that phase first.
-func (b *Barrier) Deregister(ctx context.Context) (phase uint64, err error) {
-	return b.change(ctx, coord.Leave)
-}
-
-func (b *Barrier) change(ctx context.Context, kind coord.Kind) (uint64, error) {
-	if err := b.make(ctx); err != nil {
-		return 0, err
-	}
-	if b.cfg.Algorithm != BarrierDynamic {
-		return 0, &StateError{Name: b.name, Do: "register with", Err: ErrMisuse,
-			Why: `its members are fixed; its algorithm must be "dynamic"`}
-	}
-	r, err := b.p.node.Coordinate(ctx, b.o, kind, 0)
-	return r.Phase, b.explain(err)
 }
 
 // LastBarrier is the distance that tells Barrier.Sync that this rank takes part in no further
@@ -231,17 +205,6 @@ func (b *Barrier) Close() error {
 
 // Name returns the barrier's name.
 func (b *Barrier) Name() string { return b.name }
-
-// Survivors returns the members that are not known at this rank to be gone.
-func (b *Barrier) Survivors() []int {
-	var alive []int
-	for i := range b.size() {
-		if rank := b.member(i); b.p.node.Gone(rank) == nil {
-			alive = append(alive, rank)
-		}
-	}
-	return alive
-}
 
 func (b *Barrier) size() int {
 	if b.cfg.Members == nil {

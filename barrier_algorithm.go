@@ -25,8 +25,6 @@ const (
 	// BarrierAligned is BarrierCentral with a release at one instant, as far as the clocks
 	// of the members can be compared.
 	BarrierAligned BarrierAlgorithm = "aligned"
-	// BarrierDynamic lets members come and go: see Barrier.Register.
-	BarrierDynamic BarrierAlgorithm = "dynamic"
 	// BarrierRBCQ1 is the fuzzy barrier RBCQ-1: see Barrier.Sync.
 	BarrierRBCQ1 BarrierAlgorithm = "rbcq1"
 )
@@ -44,7 +42,6 @@ var barrierMeanings = []struct {
 	{BarrierShuffle, "shuffle exchange among a power of two, the rest as satellites: log2 n hops, or up to 2 more"},
 	{BarrierModified, "modified shuffle exchange on a torus of up to 6 × 6, the rest as satellites: 6 hops"},
 	{BarrierAligned, "central, and all go on at the same instant, as far as their clocks can be compared"},
-	{BarrierDynamic, "members come and go: Register and Deregister"},
 	{BarrierRBCQ1, "RBCQ-1: Sync with a distance in place of Wait and Arrive"},
 }
 

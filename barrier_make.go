@@ -54,8 +54,6 @@ func (b *Barrier) make(ctx context.Context) error {
 		c.Algorithm = coord.Central
 		c.Aligned = true
 		c.Window = 1
-	case BarrierDynamic:
-		c = coord.Config{Class: coord.Phaser, Name: b.name}
 	case BarrierRBCQ1:
 		c.Class = coord.Regions
 		c.Window = 0

@@ -39,7 +39,7 @@ func (c census) check(ctx context.Context, phase, n int) error {
 func TestBarriers(t *testing.T) {
 	for _, a := range BarrierAlgorithms() {
 		switch a {
-		case BarrierTwoLevel, BarrierDynamic, BarrierRBCQ1:
+		case BarrierTwoLevel, BarrierRBCQ1:
 			continue // have tests of their own
 		}
 		t.Run(string(a), func(t *testing.T) {
@@ -227,44 +227,7 @@ func TestDisagree(t *testing.T) {
 	}
 }
 
-// TestComeAndGo: members join and leave between phases, and each knows in which
-// phases it takes part.
-func TestComeAndGo(t *testing.T) {
-	networks(t, 4, func(ctx context.Context, p *Proc) error {
-		b := p.Barrier("b", &BarrierConfig{Algorithm: "dynamic"})
-		if _, err := b.Arrive(ctx); !errors.Is(err, ErrNotMember) {
-			return fmt.Errorf("arrival of a stranger: %v", err)
-		}
-		var last uint64
-		for round := range 6 {
-			first, err := b.Register(ctx)
-			if err != nil {
-				return err
-			}
-			if round > 0 && first < last {
-				return fmt.Errorf("registered for phase %d after phase %d", first, last)
-			}
-			for i := range 1 + p.Rank() {
-				ph, err := b.Arrive(ctx)
-				if err != nil || ph.Number() != first+uint64(i) {
-					return fmt.Errorf("phase %d, %v, registered for %d", ph.Number(), err, first)
-				}
-				if err := ph.Wait(ctx); err != nil {
-					return err
-				}
-			}
-			if last, err = b.Deregister(ctx); err != nil || last < first+1+uint64(p.Rank()) {
-				return fmt.Errorf("deregistered from phase %d, %v", last, err)
-			}
-		}
-		if _, err := b.Deregister(ctx); !errors.Is(err, ErrNotMember) {
-			return fmt.Errorf("a stranger leaves: %v", err)
-		}
-		return p.Barrier("end", nil).Wait(ctx)
-	})
-}
-
-// TestRegions runs the program of the worked example (PROTOCOL §9.5.6): barriers 0 and 3
+// TestRegions runs the program of the worked example (PROTOCOL §9.5.5): barriers 0 and 3
 // are of all, 1 of ranks 0 and 1, 2 of ranks 2 and 3.
 func TestRegions(t *testing.T) {
 	networks(t, 4, func(ctx context.Context, p *Proc) error {
@@ -300,15 +263,7 @@ func TestAbsent(t *testing.T) {
 			networks(t, 4, func(ctx context.Context, p *Proc) error {
 				b := p.Barrier("b1", &BarrierConfig{Algorithm: a}) // whose home is not rank 3
 				wait := b.Wait
-				switch a {
-				case "dynamic":
-					if _, err := b.Register(ctx); err != nil {
-						return err
-					}
-					if err := p.Barrier("registered", nil).Wait(ctx); err != nil {
-						return err
-					}
-				case "rbcq1":
+				if a == BarrierRBCQ1 {
 					wait = func(ctx context.Context) error { _, err := b.Sync(ctx, 1); return err }
 				}
 				for range 3 {
@@ -322,19 +277,13 @@ func TestAbsent(t *testing.T) {
 				if p.Rank() == 3 {
 					return p.Close()
 				}
-				if a == "dynamic" { // which goes on by itself
-					return wait(ctx)
-				}
 				err := wait(ctx)
-				if a == "rbcq1" && err == nil { // it was stopped at its next
+				if a == BarrierRBCQ1 && err == nil { // it was stopped at its next
 					err = wait(ctx)
 				}
 				var broken *BrokenError
 				if !errors.As(err, &broken) || broken.Rank != 3 || !errors.Is(err, ErrPeer) {
 					return fmt.Errorf("without rank 3: %v", err)
-				}
-				if alive := b.Survivors(); len(alive) != 3 {
-					p.Sleep(ctx, 10*time.Millisecond) // its farewell is on the way
 				}
 				return p.Barrier("the rest", &BarrierConfig{Members: []int{0, 1, 2}}).Wait(ctx)
 			})

@@ -59,14 +59,6 @@ var uses = []struct {
 		b := p.Barrier(fmt.Sprint("b", i), nil)
 		return errors.Join(b.Wait(ctx), b.Wait(ctx), b.Close())
 	}},
-	{"dynamic barrier", 300, func(ctx context.Context, p *Proc, i int) error {
-		b := p.Barrier(fmt.Sprint("d", i), &BarrierConfig{Algorithm: BarrierDynamic})
-		_, joined := b.Register(ctx)
-		met := p.Barrier("together", treeBarrier).Wait(ctx)
-		waited := b.Wait(ctx)
-		_, left := b.Deregister(ctx)
-		return errors.Join(joined, met, waited, left, b.Close())
-	}},
 	{"RBCQ-1 barrier", 300, func(ctx context.Context, p *Proc, i int) error {
 		b := p.Barrier(fmt.Sprint("q", i), &BarrierConfig{Algorithm: BarrierRBCQ1})
 		_, err := b.Sync(ctx, LastBarrier)

@@ -164,7 +164,6 @@ func (e *everything) calls(ctx context.Context) map[string]func() error {
 			p.Stats()
 			p.Peers()
 			p.Now()
-			e.shared.Survivors()
 			p.report(new(waitgraph.Report))
 			return nil
 		},

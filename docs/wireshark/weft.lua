@@ -16,9 +16,9 @@ local statuses = {
 -- What an EVENT tells (PROTOCOL §9).
 local events = {
   "lock_req", "lock_try", "lock_return", "lock_busy", "lock_state", "lock_lost", "permit_req", "permit_try", "permit_rel", "permit_cancel",
-  "cond_wait", "cond_set", "cond_cancel", "phase_join", "phase_arrive", "phase_leave", "region_sync", "region_broken", "bind", "fenced",
+  "cond_wait", "cond_set", "cond_cancel", "region_sync", "region_broken", "bind", "fenced",
   "refuse", "lock_forw", "lock_reply", "lock_deny", "lock_tryfor", "lock_probe", "permit_grant", "permit_deny", "cond_ack", "cond_wake",
-  "cond_count", "phase_open", "region_go", "bound", "fence", "hello", "token", "left", "ping", "pong", "closed",
+  "cond_count", "region_go", "bound", "fence", "hello", "token", "left", "ping", "pong", "closed",
 }
 -- For what an IPUSH has records (PROTOCOL §10).
 local modes = { [0] = "auto", [1] = "message", [2] = "packets" }

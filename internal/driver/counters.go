@@ -135,7 +135,7 @@ var (
 	objectOperations = [...]counters.Operation{
 		coord.QueueLock: counters.Lock, coord.CentralLock: counters.Lock, coord.RWLock: counters.Lock,
 		coord.Semaphore: counters.Semaphore, coord.Cond: counters.Condition,
-		coord.Barrier: counters.Barrier, coord.Phaser: counters.Barrier, coord.Regions: counters.Barrier,
+		coord.Barrier: counters.Barrier, coord.Regions: counters.Barrier,
 	}
 )
 

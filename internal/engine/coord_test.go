@@ -15,7 +15,6 @@ var classes = map[string]coord.Config{
 	"rw":        {Class: coord.RWLock, Name: "L"},
 	"semaphore": {Class: coord.Semaphore, Name: "L"},
 	"cond":      {Class: coord.Cond, Name: "C"},
-	"phaser":    {Class: coord.Phaser, Name: "B"},
 	"regions":   {Class: coord.Regions, Name: "B"},
 }
 
@@ -53,7 +52,7 @@ var coordination = map[string]coord.Kind{
 	"lock": coord.Lock, "try": coord.TryLock, "rlock": coord.RLock, "tryrlock": coord.TryRLock, "unlock": coord.Unlock,
 	"acquire": coord.Acquire, "tryacquire": coord.TryAcquire, "giveback": coord.Release,
 	"enter": coord.Enter, "wait": coord.Await, "signal": coord.Signal, "broadcast": coord.Broadcast,
-	"arrive": coord.Arrive, "pass": coord.Pass, "join": coord.Join, "quit": coord.Leave, "sync": coord.Sync,
+	"arrive": coord.Arrive, "pass": coord.Pass, "sync": coord.Sync,
 }
 
 func (s *scenario) coordinate(rank int) {
@@ -108,7 +107,7 @@ func (s *scenario) coordinated(rank int, op *coord.Op) {
 		s.say("  rank %d has arrived at phase %d", rank, op.Phase)
 	case op.Kind == coord.Pass:
 		s.say("  phase %d is over for rank %d", op.Phase, rank)
-	case op.Kind == coord.Join || op.Kind == coord.Leave || op.Kind == coord.Sync:
+	case op.Kind == coord.Sync:
 		s.say("  rank %d: phase %d", rank, op.Phase)
 	case op.Kind == coord.Enter:
 		s.say("  rank %d is waiter %d", rank, op.N)

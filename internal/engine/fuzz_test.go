@@ -24,12 +24,12 @@ var coordinated = []coord.Config{
 	{Class: coord.Semaphore, Name: "d", N: 1}, {Class: coord.Cond, Name: "e"},
 	{Class: coord.Barrier, Name: "f", Algorithm: coord.Tree, Arity: 2, Window: 2},
 	{Class: coord.Barrier, Name: "g", Aligned: true},
-	{Class: coord.Phaser, Name: "h"}, {Class: coord.Regions, Name: "i"}, {Class: coord.RWLock, Name: "j"},
+	{Class: coord.Regions, Name: "i"}, {Class: coord.RWLock, Name: "j"},
 }
 
 var attempts = [][]coord.Kind{
 	{coord.Lock}, {coord.Lock}, {coord.TryLock}, {coord.Acquire, coord.Acquire}, {coord.Enter, coord.Signal},
-	{coord.Pass, coord.Arrive}, {coord.Pass}, {coord.Join}, {coord.Sync}, {coord.RLock},
+	{coord.Pass, coord.Arrive}, {coord.Pass}, {coord.Sync}, {coord.RLock},
 }
 
 // smallMailbox exposes a mailbox that is full soon, as region 3 if there are two.

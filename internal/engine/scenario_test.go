@@ -58,7 +58,7 @@ import (
 //	acquire | tryacquire | giveback rank=0 class=semaphore [permits=2] [undo] [n=1]
 //	enter | wait | signal | broadcast rank=0 class=cond [n=waiter]
 //	arrive | pass rank=0 algorithm=tree|central|… [arity=2] [members=1,3]  at the barrier "B"
-//	join | quit | arrive | pass | wait rank=0 class=phaser [n=phase], sync rank=0 class=regions [n=distance]
+//	sync rank=0 class=regions [n=distance]
 //	use rank=0 [class=…]                  the rank opens it, and does nothing with it
 //	giveup rank=0                         what the rank waits for of these
 //	bind rank=0                           a region of the rank is guarded by the lock "L"

@@ -107,14 +107,6 @@ func testator(ctx context.Context, p *weft.Proc, l *weft.Lock, house *weft.Remot
 // which rank has died, and go on with a smaller group.
 func bereaved(ctx context.Context, p *weft.Proc, algorithm string) error {
 	b := p.Barrier("b", &weft.BarrierConfig{Algorithm: weft.BarrierAlgorithm(algorithm)})
-	if algorithm == "dynamic" {
-		if _, err := b.Register(ctx); err != nil {
-			return err
-		}
-		if err := p.Barrier("registered", nil).Wait(ctx); err != nil {
-			return err
-		}
-	}
 	for i := range 50 {
 		if err := b.Wait(ctx); err != nil {
 			return err
@@ -122,7 +114,7 @@ func bereaved(ctx context.Context, p *weft.Proc, algorithm string) error {
 		if i == 30 && p.Rank() == 1 {
 			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
-		if i > 30 && algorithm != "dynamic" {
+		if i > 30 {
 			break
 		}
 	}
@@ -183,7 +175,6 @@ func TestHolderIsKilled(t *testing.T) {
 func TestMemberIsKilled(t *testing.T) {
 	for _, c := range [][2]string{
 		{"auto", "shm"}, {"tree", "shm"}, {"central", "udp"}, {"dissemination", "udp"}, {"modified", "tcp"},
-		{"dynamic", "udp"},
 	} {
 		t.Run(c[0]+" over "+c[1], func(t *testing.T) {
 			j, out, report := job(t, 4, "mourn "+c[0])

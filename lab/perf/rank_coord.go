@@ -104,14 +104,6 @@ func (s Spec) passes() int {
 func (c *coordRank) barrier() error {
 	b := c.p.Barrier("measured", &weft.BarrierConfig{Algorithm: weft.BarrierAlgorithm(c.spec.Algorithm)})
 	wait := func() error { return b.Wait(c.ctx) }
-	if c.spec.Algorithm == "dynamic" {
-		if _, err := b.Register(c.ctx); err != nil {
-			return err
-		}
-		if err := c.all.Wait(c.ctx); err != nil {
-			return err
-		}
-	}
 	if c.spec.Algorithm == "rbcq1" {
 		wait = func() error { _, err := b.Sync(c.ctx, 1); return err }
 	}

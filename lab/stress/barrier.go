@@ -14,7 +14,7 @@ import (
 func barrier(s *scene) {
 	a := s.actor(s.name + " main")
 	defer a.end()
-	algorithms := []weft.BarrierAlgorithm{"", "", "auto", "central", "tree", "dissemination", "aligned", "dynamic",
+	algorithms := []weft.BarrierAlgorithm{"", "", "auto", "central", "tree", "dissemination", "aligned", "modified",
 		"rbcq1", "shared", "two-level", "shuffle"}
 	algorithm := algorithms[s.shared.IntN(len(algorithms))]
 	phases := 1 + s.shared.IntN(30)
@@ -23,11 +23,7 @@ func barrier(s *scene) {
 		algorithm = "tree"
 	}
 	b := a.p.Barrier("barrier "+s.name, &weft.BarrierConfig{Algorithm: algorithm, Members: s.members})
-	switch algorithm {
-	case "dynamic":
-		register(a, b, phases)
-		return
-	case "rbcq1":
+	if algorithm == "rbcq1" {
 		for i := range phases {
 			distance := 1
 			if i == phases-1 {
@@ -94,19 +90,6 @@ func arrive(a *actor, b *weft.Barrier, most int, in, out *[]int64) bool {
 		*out = append(*out, a.clock())
 	}
 	return true
-}
-
-// register is a member of a dynamic barrier for some phases.
-func register(a *actor, b *weft.Barrier, phases int) {
-	if a.call("Barrier.Register", func() error { _, err := b.Register(a.ctx); return err }) != fine {
-		return
-	}
-	for range phases {
-		if a.call("Barrier.Wait dynamic", func() error { return b.Wait(a.ctx) }) != fine {
-			return
-		}
-	}
-	a.call("Barrier.Deregister", func() error { _, err := b.Deregister(a.ctx); return err })
 }
 
 // together reports whether all ranks are on one host and may share memory.

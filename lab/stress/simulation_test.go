@@ -53,21 +53,20 @@ func TestSimulation(t *testing.T) {
 // TestMendedFaults plays seeds that have found faults of weft, by the kind of scene that has found them.
 func TestMendedFaults(t *testing.T) {
 	for seed, kind := range map[uint64]string{
-		593:                 "ends",              // a leader returned before it had its part of a barrier in memory
-		1795692506486565233: "lock",              // a rank that had returned was asked in a repair, and its answer refused
-		30384:               "barrier",           // a member waited in memory for one that had died, which only another member had known
-		21073:               "barrier",           // a rank that returned before its first Sync of an RBCQ-1 barrier was waited for
-		1795716929687833823: "",                  // a message of a revoked communicator was refused before its sender was told why
-		1795717364263837744: "abandon",           // a revocation was told after the refusal of a message
-		30104:               "survive",           // a member agreed with one that had failed to make the communicator
-		1795717334670725137: "",                  // a member waited for the messages of one that had failed to make the communicator
-		1795723242437710907: "barrier,lock,ends", // the home of a dynamic barrier returned as a member that had arrived
-		1795730266716733159: "abandon",           // a member closed its board's barrier before others knew of the revocation
-		1795730365734603796: "",                  // a member that gave up did not come to where the others meet
-		1795733688354501171: "",                  // members waited for messages from anybody that one had not sent when it left
-		1795737463182075847: "file,window",       // a member waited for memory of one that had failed to make the window
-		1795738311446017707: "file,window",       // a member told others that it could not access a file, and not that one had died
-		1795738445975814637: "file,window",       // the same of a member whose context had ended
+		593:                 "ends",        // a leader returned before it had its part of a barrier in memory
+		1795692506486565233: "lock",        // a rank that had returned was asked in a repair, and its answer refused
+		30384:               "barrier",     // a member waited in memory for one that had died, which only another member had known
+		21073:               "barrier",     // a rank that returned before its first Sync of an RBCQ-1 barrier was waited for
+		1795716929687833823: "",            // a message of a revoked communicator was refused before its sender was told why
+		1795717364263837744: "abandon",     // a revocation was told after the refusal of a message
+		30104:               "survive",     // a member agreed with one that had failed to make the communicator
+		1795717334670725137: "",            // a member waited for the messages of one that had failed to make the communicator
+		1795730266716733159: "abandon",     // a member closed its board's barrier before others knew of the revocation
+		1795730365734603796: "",            // a member that gave up did not come to where the others meet
+		1795733688354501171: "",            // members waited for messages from anybody that one had not sent when it left
+		1795737463182075847: "file,window", // a member waited for memory of one that had failed to make the window
+		1795738311446017707: "file,window", // a member told others that it could not access a file, and not that one had died
+		1795738445975814637: "file,window", // the same of a member whose context had ended
 		// a message that had been taken alone, and was given up, was followed by one of another tag
 		1795741995540801416: "abandon,collective,survive,rules,match",
 		1795742387238723040: "",        // a rank was not told of a return, for want of a port for a message

@@ -1,9 +1,6 @@
 package coord
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // A State is what one rank knows of an object: as a participant, or as its home.
 type State struct {
@@ -85,21 +82,6 @@ func (b *barrier) snapshot() State {
 	return s
 }
 
-func (p *phaser) snapshot() State {
-	s := State{What: "barrier", Arrived: p.phase, Done: p.phase}
-	if p.phase > 0 {
-		s.Done--
-	}
-	for op := p.waiting.First(); op != nil; op = op.link.Next() {
-		s.Waits++
-		s.Want = op.N
-	}
-	if !p.asked.Empty() {
-		s.Waits++
-	}
-	return s
-}
-
 func (r *regions) snapshot() State {
 	s := State{What: "RBCQ-1 barrier", Members: r.o.Members}
 	if r.op != nil {
@@ -136,10 +118,6 @@ func (h *condHome) snapshot() State {
 		s.Queue = append(s.Queue, o.rank)
 	}
 	return s
-}
-
-func (h *phaserHome) snapshot() State {
-	return State{What: "barrier", Members: slices.Clone(h.members), Holders: slices.Clone(h.arrived), Done: h.phase}
 }
 
 func (h *regionsHome) snapshot() State {

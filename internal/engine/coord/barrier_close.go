@@ -9,7 +9,7 @@ import (
 
 // A rank that closes a barrier forgets it, and tells its neighbours. The neighbours may still use the barrier: what a
 // neighbour sends before its own EventClosed is of the barrier that this rank has closed, and what it sends afterwards
-// of the next barrier of the name. So both ends of each link agree on where one barrier ends. (PROTOCOL §9.5.7)
+// of the next barrier of the name. So both ends of each link agree on where one barrier ends. (PROTOCOL §9.5.6)
 
 // close ends a Close. An object that is no barrier stays as it is.
 func (l *Layer) close(op *Op) {
@@ -21,11 +21,6 @@ func (l *Layer) close(op *Op) {
 	switch u := o.participant.(type) {
 	case *barrier:
 		u.close()
-	case *phaser:
-		if !u.close() {
-			op.Err = o.misfit("close", failure.ErrMisuse, "a phase or a Register of this rank has not ended")
-			return
-		}
 	case *regions:
 		u.close()
 	default:
@@ -65,16 +60,6 @@ func (b *barrier) onClosed(from int, v wire.Left) {
 	}
 	b.closed[from] = true
 	b.memberGone(from, v.Phase, true, failure.ErrClosed)
-}
-
-// close ends this rank's part in a barrier whose members come and go, and reports whether it could.
-func (p *phaser) close() bool {
-	if p.err == nil && (p.member && p.arrived() || p.abandoned > 0) {
-		return false
-	}
-	p.leave()
-	p.fail(failure.ErrClosed)
-	return true
 }
 
 // close ends this rank's part in an RBCQ-1 barrier. What the home sends until it has heard of that is of this barrier.

@@ -18,7 +18,6 @@ const (
 	Semaphore
 	Cond
 	Barrier // by a plan
-	Phaser  // whose members come and go
 	Regions // RBCQ-1
 )
 
@@ -54,7 +53,7 @@ func (c *Config) id() uint64 {
 	switch c.Class {
 	case Cond:
 		space = 'c'
-	case Barrier, Phaser, Regions:
+	case Barrier, Regions:
 		space = 'b'
 	}
 	sum := sha256.Sum256(append([]byte{space}, c.Name...))
@@ -133,8 +132,6 @@ func (s signature) String() string {
 		}
 		text := fmt.Sprintf("a %s barrier of %d ranks", kind, members)
 		return fmt.Sprintf("%s (check %06x of which, window and arity)", text, s.check())
-	case Phaser:
-		return "a barrier whose members come and go"
 	case Regions:
 		return fmt.Sprintf("an RBCQ-1 barrier of %d ranks (check %06x of which)", members, s.check())
 	}

@@ -12,14 +12,13 @@
 // few gates, each of which opens when it has got all its inputs and then sends
 // inputs to gates of others. Trees, dissemination, the shuffle exchanges and the
 // central barrier are plans; barrier.go runs any of them, with several phases
-// open at a time (the overlappable barrier). Members that come and go
-// (phaser.go) and RBCQ-1 (regions.go) need a home that counts.
+// open at a time (the overlappable barrier). RBCQ-1 (regions.go) needs a home that counts.
 //
 // A rank that dies is taken out of queues, and the next holder is told. A barrier that
 // needs it ends with an error for all others.
 //
 // Keys in brackets are those of docs/REFERENCES.md. Tested in queue_test.go (every order of
-// events, deaths), plan_test.go, regions_test.go, phaser_test.go, inputs_test.go and
+// events, deaths), plan_test.go, regions_test.go, inputs_test.go and
 // lies_test.go; with links between the ranks by the scenarios of package engine, and under
 // faults by lab/stress.
 package coord

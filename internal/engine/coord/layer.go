@@ -141,8 +141,6 @@ func (l *Layer) Open(now monotime.Time, c Config) (*Object, error) {
 		o.participant = &permits{layer: l, o: o, serial: l.floor.serial}
 	case Cond:
 		o.participant = &cond{layer: l, o: o, serial: l.floor.serial}
-	case Phaser:
-		o.participant = &phaser{layer: l, o: o}
 	case Regions:
 		o.participant = &regions{layer: l, o: o}
 	default:
@@ -330,8 +328,6 @@ func (l *Layer) atHome(from int, f wire.Event) error {
 			h = newPermitHome(l, f.ID, sig)
 		case wire.EventCondWait, wire.EventCondSet:
 			h = &condHome{layer: l, id: f.ID, sig: sig}
-		case wire.EventPhaseJoin:
-			h = &phaserHome{layer: l, id: f.ID, sig: sig}
 		case wire.EventRegionSync, wire.EventRegionBroken:
 			h = newRegionsHome(l, f.ID, sig)
 		default:
@@ -385,7 +381,6 @@ func (l *Layer) Return() {
 	l.returning = true
 	l.Leave()
 	l.returning = false
-	l.returnAtHome()
 }
 
 // Leave gives back what others would wait for: the process leaves the job in

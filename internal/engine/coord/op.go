@@ -21,8 +21,6 @@ const (
 	Broadcast                  // wake all
 	Arrive                     // arrive at a barrier: Phase is the phase
 	Pass                       // arrive at a barrier, and wait until the phase is over
-	Join                       // take part in a barrier from Phase on
-	Leave                      // take no part any more from Phase on
 	Sync                       // RBCQ-1: pass code; N is the distance to the next barrier of this member
 	Break                      // a member, N, is gone: a barrier of others depends on it
 	Bind                       // have a region guarded by a lock

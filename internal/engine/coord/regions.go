@@ -8,7 +8,7 @@ import (
 	"weft/internal/monotime"
 )
 
-// regions is RBCQ-1 of [Hayakawa98] at one member (PROTOCOL §9.5.6). Codes delimit the
+// regions is RBCQ-1 of [Hayakawa98] at one member (PROTOCOL §9.5.5). Codes delimit the
 // regions of a program: a code ends one region and opens the next. With each code a member
 // says after how many barriers it takes part again. A member passes its code as soon as its
 // barrier is the current one. At its next code it waits until all members of that barrier
@@ -58,7 +58,7 @@ func (r *regions) cancel(op *Op) bool {
 	return true
 }
 
-// event handles an event of the home. (PROTOCOL §9.5.6)
+// event handles an event of the home. (PROTOCOL §9.5.5)
 func (r *regions) event(now monotime.Time, from int, f wire.Event) error {
 	if from != r.o.home {
 		return wire.ErrField
@@ -215,7 +215,7 @@ func newRegionsHome(n *Layer, id uint64, sig signature) *regionsHome {
 	return h
 }
 
-// event handles a code, or the news that a member is gone or has closed the barrier. (PROTOCOL §9.5.6)
+// event handles a code, or the news that a member is gone or has closed the barrier. (PROTOCOL §9.5.5)
 func (h *regionsHome) event(from int, f wire.Event) error {
 	v := wire.ParseRegionEvent(f)
 	closes := f.Kind == wire.EventRegionBroken && v.Phase > 0

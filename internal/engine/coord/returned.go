@@ -13,22 +13,8 @@ func (l *Layer) Returned(rank int, why *failure.PeerError) {
 		l.objects[id].absent(rank, why)
 	}
 	for _, id := range sorted(l.homes) {
-		switch h := l.homes[id].(type) {
-		case *phaserHome, *regionsHome:
+		if h, ok := l.homes[id].(*regionsHome); ok {
 			h.down(rank)
-		}
-	}
-}
-
-// returnAtHome is Returned for this rank itself, where it is the home of a barrier whose members come and go: a member
-// that has arrived does not leave, and arrives at no further phase.
-func (l *Layer) returnAtHome() {
-	for _, id := range sorted(l.homes) {
-		h, ok := l.homes[id].(*phaserHome)
-		if o := l.objects[id]; ok && o != nil {
-			if p, ok := o.participant.(*phaser); ok && p.member {
-				h.down(l.rank)
-			}
 		}
 	}
 }

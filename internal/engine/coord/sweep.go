@@ -160,6 +160,4 @@ func (h *permitHome) isFresh() bool {
 
 func (h *condHome) isFresh() bool { return len(h.waiting) == 0 }
 
-func (h *phaserHome) isFresh() bool { return len(h.members) == 0 }
-
 func (h *regionsHome) isFresh() bool { return false }

@@ -39,9 +39,6 @@ const (
 	EventCondWait                          // the sender waits
 	EventCondSet                           // one waiter is to be woken, or all
 	EventCondCancel                        // the sender waits no longer
-	EventPhaseJoin                         // the sender takes part from now on
-	EventPhaseArrive                       // the sender has arrived
-	EventPhaseLeave                        // the sender takes no part any more
 	EventRegionSync                        // a synchronisation code: RBCQ-1
 	EventRegionBroken                      // a member is gone: RBCQ-1
 	EventBind                              // the lock guards a region of the sender
@@ -59,7 +56,6 @@ const (
 	EventCondAck // the receiver is on the list of waiters
 	EventCondWake
 	EventCondCount // how many were woken
-	EventPhaseOpen // the phase from which you take part, or that has ended
 	EventRegionGo
 	EventBound
 	EventFence
@@ -79,12 +75,11 @@ var eventNames = [...]string{
 	EventPermitRel:    "permit_rel",
 	EventPermitCancel: "permit_cancel", EventCondWait: "cond_wait", EventCondSet: "cond_set",
 	EventCondCancel: "cond_cancel",
-	EventPhaseJoin:  "phase_join", EventPhaseArrive: "phase_arrive", EventPhaseLeave: "phase_leave",
 	EventRegionSync: "region_sync", EventRegionBroken: "region_broken", EventBind: "bind", EventFenced: "fenced",
 	EventRefuse: "refuse", EventLockForward: "lock_forw", EventLockReply: "lock_reply", EventLockDeny: "lock_deny",
 	EventLockTryFor: "lock_tryfor", EventLockProbe: "lock_probe", EventPermitGrant: "permit_grant",
 	EventPermitDeny: "permit_deny", EventCondAck: "cond_ack", EventCondWake: "cond_wake", EventCondCount: "cond_count",
-	EventPhaseOpen: "phase_open", EventRegionGo: "region_go", EventBound: "bound", EventFence: "fence",
+	EventRegionGo: "region_go", EventBound: "bound", EventFence: "fence",
 	EventHello: "hello", EventToken: "token", EventLeft: "left", EventPing: "ping", EventPong: "pong",
 	EventClosed: "closed",
 }

@@ -29,7 +29,7 @@ func ParseToken(e Event) Token {
 // Left says that a member takes part up to Phase and no longer; with Gone it did not leave
 // in good order. The home of an RBCQ-1 barrier sends it, too. (PROTOCOL §9.5.3)
 //
-// Closed, it is EventClosed: the sender is the member, and has closed the barrier. (PROTOCOL §9.5.7)
+// Closed, it is EventClosed: the sender is the member, and has closed the barrier. (PROTOCOL §9.5.6)
 type Left struct {
 	ID     uint64
 	Rank   uint32
@@ -67,34 +67,7 @@ func (v Clock) Event() Event { return Event{Kind: v.Kind, ID: v.ID, Phase: v.Sen
 // ParseClock is the inverse of Event.
 func ParseClock(e Event) Clock { return Clock{Kind: e.Kind, ID: e.ID, Sent: e.Phase, Time: e.Aux} }
 
-// A PhaseEvent is of a barrier whose members come and go (PROTOCOL §9.5.5).
-type PhaseEvent struct {
-	Kind      EventKind
-	ID        uint64
-	Phase     uint64 // EventPhaseJoin: the last one that the sender knows of; EventPhaseOpen: the one that opens
-	Signature uint64 // to the home
-
-	// Of EventPhaseOpen:
-	Joined uint8  // 1: it tells a new member from which phase on it takes part
-	Broken bool   // the phase before has ended because Rank has died
-	Rank   uint32 // with Broken
-}
-
-// Event returns the event as it is sent.
-func (v PhaseEvent) Event() Event {
-	return Event{
-		Kind: v.Kind, Flag: v.Broken, Slot: v.Joined, ID: v.ID, Rank: v.Rank, Phase: v.Phase, Arg: v.Signature,
-	}
-}
-
-// ParsePhaseEvent is the inverse of Event.
-func ParsePhaseEvent(e Event) PhaseEvent {
-	return PhaseEvent{
-		Kind: e.Kind, ID: e.ID, Phase: e.Phase, Signature: e.Arg, Joined: e.Slot, Broken: e.Flag, Rank: e.Rank,
-	}
-}
-
-// A RegionEvent is of an RBCQ-1 barrier (PROTOCOL §9.5.6).
+// A RegionEvent is of an RBCQ-1 barrier (PROTOCOL §9.5.5).
 type RegionEvent struct {
 	Kind EventKind
 	ID   uint64

@@ -36,8 +36,6 @@ func TestEvents(t *testing.T) {
 	same(t, left, left.Event(), ParseLeft)
 	clock := Clock{Kind: EventPong, ID: 1, Sent: 2, Time: 3}
 	same(t, clock, clock.Event(), ParseClock)
-	phase := PhaseEvent{Kind: EventPhaseOpen, ID: 1, Phase: 2, Signature: 3, Joined: 1, Broken: true, Rank: 4}
-	same(t, phase, phase.Event(), ParsePhaseEvent)
 	region := RegionEvent{Kind: EventRegionSync, ID: 1, Rank: 2, Phase: 3, Signature: 4}
 	same(t, region, region.Event(), ParseRegionEvent)
 	refuse := Refuse{ID: 1, Signature: 2, Rank: 3, Other: true}
@@ -45,7 +43,7 @@ func TestEvents(t *testing.T) {
 
 	// What the home of an object checks before it knows what the request is.
 	for _, e := range []Event{
-		request.Event(), permits.Event(), cond.Event(), phase.Event(), region.Event(), gate.Event(),
+		request.Event(), permits.Event(), cond.Event(), region.Event(), gate.Event(),
 	} {
 		if e.ID != 1 || Signature(e) != 3 && Signature(e) != 4 {
 			t.Errorf("%v: %+v", e.Kind, e)
