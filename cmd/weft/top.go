@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/cli"
+	"weft/internal/sys"
 	"weft/internal/top"
 	"weft/internal/web"
 )
@@ -27,11 +27,6 @@ jobs are shown. weft top reads counters that each rank writes to shared memory, 
 shows ranks that hang. It asks for ranks on other hosts through their weft run, as weft ps
 does. Each address at which a process listens for streams is a table of its own, with its
 open connections; the number of that process selects it, in the place of JOB.
-
-KEYS
-  q       quit              ← →   sort by another column    r   reverse the order
-  tab     the next table    /     show only rows that contain a text
-  ↑ ↓     scroll
 
 COLUMNS
   out/s, outB/s   messages and bytes that ports sent in a second
@@ -101,19 +96,39 @@ func (o *topOptions) run(ctx context.Context) error {
 	case o.json:
 		return fmt.Errorf("top: -json needs -once")
 	}
+	return o.watch(ctx)
+}
+
+// watch shows the tables again and again, as far as the terminal has lines, until a signal.
+func (o *topOptions) watch(ctx context.Context) error {
+	const clear = "\x1b[2J\x1b[H"
 	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
-	screen, err := tcell.NewScreen()
-	if err == nil {
-		err = screen.Init()
+	ticks := time.NewTicker(o.interval)
+	defer ticks.Stop()
+	for before := (*top.Sample)(nil); ; {
+		lines, err := sys.TerminalLines(os.Stdout)
+		if err != nil {
+			return fmt.Errorf("top: this is no terminal to watch: %w; weft top -once prints once", err)
+		}
+		s, err := o.source.Take()
+		s.Since(before)
+		before = s
+		fmt.Print(clear)
+		if err != nil {
+			fmt.Println("not all could be read:", strings.ReplaceAll(err.Error(), "\n", "; "))
+			lines--
+		}
+		if err := s.WriteLines(os.Stdout, o.view, lines); err != nil {
+			return err
+		}
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			fmt.Println()
+			return nil
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("top: this terminal cannot show a table: %w; weft top -once prints one", err)
-	}
-	defer screen.Fini()
-	t := &top.Terminal{Screen: screen, Interval: o.interval, View: o.view, Take: o.source.Take}
-	t.Run(ctx)
-	return nil
 }
 
 // serve serves a page about the servers of streams.
@@ -126,7 +141,7 @@ func (o *topOptions) serve(ctx context.Context) error {
 		if before != nil && time.Since(before.Time) < o.interval/2 {
 			return before.Servers
 		}
-		s, _ := o.source.TakeNow()
+		s, _ := o.source.Take()
 		s.Since(before)
 		before = s
 		return s.Servers
@@ -146,14 +161,14 @@ func (o *topOptions) serve(ctx context.Context) error {
 func (o *topOptions) print(ctx context.Context) error {
 	var before *top.Sample
 	if o.interval > 0 {
-		before, _ = o.source.TakeNow() // the second call returns the same error
+		before, _ = o.source.Take() // the second call returns the same error
 		select {
 		case <-time.After(o.interval):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-	s, err := o.source.TakeNow()
+	s, err := o.source.Take()
 	s.Since(before)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "weft: top:", err)

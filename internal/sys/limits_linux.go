@@ -1,6 +1,10 @@
 package sys
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // Unlimited is a limit that is none.
 const Unlimited = uint64(unix.RLIM_INFINITY)
@@ -49,4 +53,13 @@ func Kernel() (release, machine string) {
 		return "", ""
 	}
 	return unix.ByteSliceToString(u.Release[:]), unix.ByteSliceToString(u.Machine[:])
+}
+
+// TerminalLines returns how many lines a terminal shows.
+func TerminalLines(f *os.File) (int, error) {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, err
+	}
+	return int(size.Row), nil
 }

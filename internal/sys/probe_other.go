@@ -2,7 +2,10 @@
 
 package sys
 
-import "runtime"
+import (
+	"os"
+	"runtime"
+)
 
 // Unlimited is a limit that is none.
 const Unlimited = ^uint64(0)
@@ -18,6 +21,9 @@ func MayOpenPackets() bool { return false }
 
 // Kernel returns the name of the system.
 func Kernel() (release, machine string) { return runtime.GOOS, runtime.GOARCH }
+
+// TerminalLines returns ErrUnsupported.
+func TerminalLines(*os.File) (int, error) { return 0, ErrUnsupported }
 
 // Features returns nothing: between processes weft needs Linux.
 func Features() []Feature { return nil }

@@ -100,25 +100,17 @@ func names[R any](columns []column[R]) (names []string) {
 type Table struct {
 	Title   string
 	Columns []string
-	Rows    []Row
+	Rows    [][]string
 	Lines   []string // told below the rows
-}
-
-// A Row of a table is bad if its rank is stopped or has been killed.
-type Row struct {
-	Cells []string
-	Bad   bool
 }
 
 // Tables returns what is shown of a sample, with so many pairs of ranks a job.
 func (s *Sample) Tables(v View, pairs int) (tables []Table) {
 	for _, j := range s.Jobs {
-		bad := func(r *Rank) bool { return r.State == Stopped || r.State == Killed }
-		tables = append(tables, Table{j.Title(s.Time), names(columns), rows(columns, j.Ranks, bad, v), j.Lines(pairs)})
+		tables = append(tables, Table{j.Title(s.Time), names(columns), rows(columns, j.Ranks, v), j.Lines(pairs)})
 	}
 	for _, k := range s.Servers {
-		fine := func(*Conn) bool { return false }
-		tables = append(tables, Table{k.Title(), names(connColumns), rows(connColumns, k.Conns, fine, v), k.Lines()})
+		tables = append(tables, Table{k.Title(), names(connColumns), rows(connColumns, k.Conns, v), k.Lines()})
 	}
 	return tables
 }
@@ -137,7 +129,7 @@ func (r *Rank) waits() string {
 }
 
 // rows returns what is to be shown of ranks, or of connections.
-func rows[R any](columns []column[R], all []R, bad func(R) bool, v View) (rows []Row) {
+func rows[R any](columns []column[R], all []R, v View) (rows [][]string) {
 	all = slices.Clone(all)
 	for _, c := range columns {
 		if c.name == v.Sort {
@@ -148,11 +140,11 @@ func rows[R any](columns []column[R], all []R, bad func(R) bool, v View) (rows [
 		slices.Reverse(all)
 	}
 	for _, r := range all {
-		row := Row{Bad: bad(r)}
+		var row []string
 		for _, c := range columns {
-			row.Cells = append(row.Cells, counters.Printable(c.text(r)))
+			row = append(row, counters.Printable(c.text(r)))
 		}
-		if strings.Contains(strings.Join(row.Cells, " "), v.Filter) {
+		if strings.Contains(strings.Join(row, " "), v.Filter) {
 			rows = append(rows, row)
 		}
 	}
@@ -223,6 +215,21 @@ func (s *Sample) WriteText(w io.Writer, v View) error {
 	return nil
 }
 
+// WriteLines writes as much of a sample as fits on a screen of so many lines, and ends no last line.
+func (s *Sample) WriteLines(w io.Writer, v View, lines int) error {
+	text := Nothing
+	if len(s.Jobs)+len(s.Servers) > 0 {
+		var b strings.Builder
+		if err := s.WriteText(&b, v); err != nil {
+			return err
+		}
+		text = strings.TrimSuffix(b.String(), "\n")
+	}
+	all := strings.Split(text, "\n")
+	_, err := io.WriteString(w, strings.Join(all[:min(lines, len(all))], "\n"))
+	return err
+}
+
 func (table *Table) write(w io.Writer) error {
 	fmt.Fprintln(w, table.Title)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -230,7 +237,7 @@ func (table *Table) write(w io.Writer) error {
 		fmt.Fprintln(t, strings.Join(table.Columns, "\t"))
 	}
 	for _, row := range table.Rows {
-		fmt.Fprintln(t, strings.Join(row.Cells, "\t"))
+		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -1,13 +1,10 @@
 package top
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/gdamore/tcell/v2"
 
 	"weft/internal/counters"
 	"weft/internal/counters/directory"
@@ -117,8 +114,7 @@ func TestTable(t *testing.T) {
 	s.Since(sample(1, nil))
 	j := s.Jobs[0]
 	order := func(v View) (list string) {
-		for _, r := range s.Tables(v, 0)[0].Rows {
-			row := r.Cells
+		for _, row := range s.Tables(v, 0)[0].Rows {
 			list += row[0]
 			if strings.Contains(strings.Join(row, ""), "\x1b") {
 				t.Errorf("%q", row)
@@ -154,70 +150,35 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestTerminal: the table is drawn, keys change it, and q ends it.
-func TestTerminal(t *testing.T) {
-	screen := tcell.NewSimulationScreen("UTF-8")
-	if err := screen.Init(); err != nil {
-		t.Fatal(err)
-	}
-	defer screen.Fini()
-	screen.SetSize(160, 12)
-	taken := 0
-	term := &Terminal{Screen: screen, Interval: time.Hour, Take: func() (*Sample, error) {
-		taken++
-		s := sample(taken, func(ranks []directory.Rank) {
-			ranks[0].Errors = []counters.Error{{Text: "it is gone", Peer: 1, Count: 3, Last: moment}}
-		})
-		s.Servers = []*Server{server(taken)}
-		return s, nil
-	}}
-	term.update()
-	term.update()
-	shows := func(want ...string) {
+// TestText: the tables of jobs and of servers, filtered, and cut to a number of lines.
+func TestText(t *testing.T) {
+	s := sample(2, func(ranks []directory.Rank) {
+		ranks[0].Errors = []counters.Error{{Text: "it is gone", Peer: 1, Count: 3, Last: moment}}
+	})
+	s.Servers = []*Server{server(1)}
+	s.Since(nil)
+	shown := func(v View, lines int) string {
 		t.Helper()
-		term.draw()
-		text := drawn(screen)
-		for _, w := range want {
-			if !strings.Contains(text, w) {
-				t.Errorf("%q is not on the screen:\n%s", w, text)
-			}
+		var b strings.Builder
+		if err := s.WriteLines(&b, v, lines); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	text := shown(View{}, 100)
+	for _, want := range []string{"others started it: prog, 3 ranks", "outB/s", "killed", "2 → 0 by udp",
+		"it is gone, of rank 1: 3 times", "server 7: app, streams at /run/s: 2 open of 5, 1 refused", "writtenB/s", "4Ki",
+		"client", "and 1 more connections", "refused or failed last: not \ufffdtoday"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing:\n%s", want, text)
 		}
 	}
-	press := func(k tcell.Key, r rune) bool { return term.handle(tcell.NewEventKey(k, r, tcell.ModNone)) }
-	shows("1 of 2, others started it: prog, 3 ranks", "outB/s", "killed", "2 → 0 by udp",
-		"it is gone, of rank 1: 3 times", keys)
-	press(tcell.KeyRune, 'r')
-	term.draw()
-	if text := drawn(screen); strings.Index(text, "102 ") > strings.Index(text, "100 ") {
-		t.Errorf("not reversed:\n%s", text)
-	}
-	for _, r := range "/102" {
-		press(tcell.KeyRune, r)
-	}
-	shows("filter: 102")
-	press(tcell.KeyEnter, 0)
-	term.draw()
-	if text := drawn(screen); strings.Contains(text, " 101 ") || !strings.Contains(text, " 102 ") {
+	if text = shown(View{Filter: "102"}, 100); strings.Contains(text, " 101 ") || !strings.Contains(text, " 102 ") {
 		t.Errorf("not filtered:\n%s", text)
 	}
-	for _, k := range []tcell.Key{tcell.KeyRight, tcell.KeyLeft, tcell.KeyLeft, tcell.KeyTab, tcell.KeyUp, tcell.KeyDown,
-		tcell.KeyPgDn, tcell.KeyPgUp} {
-		if press(k, 0) {
-			t.Errorf("key %v ends it", k)
-		}
+	if text = shown(View{}, 3); strings.Count(text, "\n") != 2 {
+		t.Errorf("more than two lines, of which the last does not end:\n%s", text)
 	}
-	term.View = View{}
-	shows("2 of 2, server 7: app, streams at /run/s: 2 open of 5, 1 refused", "writtenB/s", "4Ki", "1Ki", "client",
-		"and 1 more connections", "refused or failed last: not \ufffdtoday")
-	screen.SetSize(10, 2) // nothing is drawn where there is no room
-	shows()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		term.Run(context.Background())
-	}()
-	screen.InjectKey(tcell.KeyRune, 'q', tcell.ModNone)
-	<-done
 }
 
 // server returns one with a connection that has read 1 KiB in each second.
@@ -229,19 +190,4 @@ func server(seconds int) *Server {
 		Queued: 4096, Memory: true}
 	k.Conns = []*Conn{c}
 	return k
-}
-
-// drawn returns what is on the screen.
-func drawn(s tcell.SimulationScreen) string {
-	cells, width, _ := s.GetContents()
-	var text strings.Builder
-	for i, c := range cells {
-		if len(c.Runes) > 0 {
-			text.WriteRune(c.Runes[0])
-		}
-		if (i+1)%width == 0 {
-			text.WriteByte('\n')
-		}
-	}
-	return text.String()
 }
