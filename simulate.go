@@ -92,9 +92,6 @@ type Simulation struct {
 	result *job.Result
 }
 
-// WriteSVG draws, as SVG, how busy each link of the network was.
-func (s *Simulation) WriteSVG(w io.Writer) error { return s.result.WriteSVG(w) }
-
 // Simulate runs a job as Local does, but on a simulated cluster and in virtual time. The protocol,
 // run, and the deadlines of contexts behave as on a real cluster. Computations between calls of
 // weft take no virtual time; Proc.Sleep stands for them.

@@ -5,12 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"weft/internal/sim/job"
 )
 
 // ring passes a token round: message by message, and by PUSH.
@@ -185,27 +182,6 @@ func TestClusterOptions(t *testing.T) {
 		if !errors.As(err, &field) && !errors.Is(err, ErrOption) {
 			t.Errorf("%+v: %v", c, err)
 		}
-	}
-}
-
-// TestSimulationPicture: the picture names the busiest link.
-func TestSimulationPicture(t *testing.T) {
-	for _, topology := range []string{"crossbar", "ring", "torus:2x3", "fattree:3"} {
-		s, err := Simulate(within(t), Cluster{Ranks: 6, Topology: topology}, ring(3))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var svg strings.Builder
-		if err := s.WriteSVG(&svg); err != nil {
-			t.Fatal(err)
-		}
-		if text := svg.String(); !strings.HasSuffix(text, "</svg>\n") || strings.Count(text, "<line") < 6 ||
-			!strings.Contains(text, "% of the time busy") {
-			t.Errorf("%s: %.300s", topology, text)
-		}
-	}
-	if os.Getenv(job.Env) != "" {
-		t.Error("the environment says that this is a simulation")
 	}
 }
 

@@ -24,7 +24,7 @@ with Proc.Go.
 
 EXAMPLES
   weft sim -n 1000 -topology torus:25x40 -link 10Gbps,1us ./examples/halo -rows 4000
-  weft sim -n 16 -topology fattree:4 -svg load.svg ./examples/nas/is -class S
+  weft sim -n 16 -topology fattree:4 ./examples/nas/is -class S
   weft sim -n 4 -loss 0.01 -log packets.txt ./examples/hello
   weft sim -n 8 -timeline t.json ./examples/halo    for ui.perfetto.dev
   weft sim -n 8 -fault 'crash 3 at 2ms' -fault 'slow 1,2 by 50us at 1ms for 1ms' ./examples/survive`
@@ -42,7 +42,6 @@ func simCommand() *ffcli.Command {
 	fs.Float64Var(&o.Loss, "loss", 0, "share of packets that get lost")
 	fs.Var(&o.Faults, "fault", "`fault` that happens to ranks, in virtual time; can be repeated: "+fault.Syntax)
 	fs.BoolVar(&o.GoBackN, "go-back-n", false, "after a loss send everything after it again, not only what was lost")
-	fs.StringVar(&o.SVG, "svg", "", "draw the load of the links to this file")
 	fs.StringVar(&o.Trace, "trace", "",
 		"write what each rank sends, and to which rank, to this file; see weftlab amt advise")
 	fs.StringVar(&o.Timeline, "timeline", "",
@@ -72,7 +71,7 @@ func simProgram(ctx context.Context, o job.Order, args []string) error {
 		return err
 	}
 	defer release()
-	for _, file := range []*string{&o.Log, &o.SVG, &o.Trace, &o.Timeline} {
+	for _, file := range []*string{&o.Log, &o.Trace, &o.Timeline} {
 		*file = cli.Absolute(*file)
 	}
 	order, err := json.Marshal(o)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"hash/crc32"
 	"time"
 )
@@ -209,4 +210,44 @@ func (n *Network) log(p *packet, what string) {
 		text = n.Describe(p.bytes)
 	}
 	n.world.Logf("%d → %d  %s %s", p.from, p.to, text, what)
+}
+
+// Utilization returns the share of the time until end in which links were busy: the mean of all links that carried
+// anything, the highest, and the name of the busiest link.
+func (n *Network) Utilization(end Time) (mean, most float64, where string) {
+	used := 0
+	worst := -1
+	for id := range n.links {
+		if n.links[id].packets == 0 {
+			continue
+		}
+		used++
+		u := float64(n.links[id].busy) / float64(end)
+		mean += u
+		if worst < 0 || u > most {
+			most = u
+			worst = id
+		}
+	}
+	if used == 0 {
+		return 0, 0, "no link was used"
+	}
+	return mean / float64(used), most, n.linkName(worst)
+}
+
+// linkName names a link by the vertices at its ends.
+func (n *Network) linkName(id int) string {
+	from, to := n.topology.Ends(id)
+	return n.vertexName(from) + " → " + n.vertexName(to)
+}
+
+// vertexName returns the name that the topology gives to a host or switch, or a number.
+func (n *Network) vertexName(v int) string {
+	if s, ok := n.topology.(interface{ Label(vertex int) string }); ok {
+		return s.Label(v)
+	}
+	if m := n.topology.Machines(); v >= m {
+		return fmt.Sprintf("switch %d", v-m)
+	}
+	return fmt.Sprint(v)
 }

@@ -11,13 +11,6 @@ import (
 	"weft/failure"
 )
 
-// circle returns the place of the v-th of n vertices on a circle.
-func circle(v, n int) (x, y float64) {
-	a := 2 * math.Pi * float64(v) / float64(n)
-	r := max(float64(n)/6, 1)
-	return r * math.Sin(a), -r * math.Cos(a)
-}
-
 // topologies describes what ParseTopology takes.
 const topologies = "crossbar, ring, torus:ROWSxCOLUMNS (or more dimensions), or fattree:ARITY, " +
 	"for as many machines as the job has ranks"

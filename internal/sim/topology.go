@@ -21,16 +21,6 @@ type Topology interface {
 
 	// Ends returns the vertices that a link joins; both are -1 if there is no such link.
 	Ends(link int) (from, to int)
-
-	// Place returns the position of a vertex in a picture.
-	Place(vertex int) (x, y float64)
-}
-
-// A Labelled topology has names for its vertices, and links that may have failed.
-type Labelled interface {
-	Topology
-	Label(vertex int) string
-	Down(link int) bool
 }
 
 // A Wire is one direction of a link.
@@ -80,13 +70,6 @@ func (c *crossbar) Ends(link int) (from, to int) {
 		return link, c.n
 	}
 	return c.n, link - c.n
-}
-
-func (c *crossbar) Place(v int) (x, y float64) {
-	if v == c.n {
-		return 0, 0
-	}
-	return circle(v, c.n)
 }
 
 // A torus is a grid whose opposite sides are joined. Packets take dimension-order routes: they go along one dimension
@@ -159,14 +142,6 @@ func (t *torus) Ends(link int) (from, to int) {
 		step = s - 1
 	}
 	return from, from + ((a+step)%s-a)*stride
-}
-
-func (t *torus) Place(v int) (x, y float64) {
-	if len(t.size) == 1 {
-		return circle(v, t.n)
-	}
-	cols := t.size[len(t.size)-1]
-	return float64(v % cols), float64(v / cols)
 }
 
 // A fatTree is a k-ary n-tree: k machines at each switch of the lowest level, and as many wires up from each switch
@@ -267,13 +242,4 @@ func (t *fatTree) Ends(link int) (from, to int) {
 		a, b = b, a
 	}
 	return a, b
-}
-
-func (t *fatTree) Place(v int) (x, y float64) {
-	if v < t.n {
-		return float64(v), 1.5 * float64(t.levels)
-	}
-	level := (v - t.n) / t.row
-	s := (v - t.n) % t.row
-	return (float64(s)+0.5)*float64(t.k) - 0.5, 1.5 * float64(level)
 }

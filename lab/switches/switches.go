@@ -118,11 +118,6 @@ func (t *switched) Ends(link int) (from, to int) {
 	return t.vertex(a), t.vertex(b)
 }
 
-// Down reports whether a link has failed.
-func (t *switched) Down(link int) bool { return t.net.Links[link/2].Down }
-
-func (t *switched) Place(v int) (x, y float64) { return t.places[v][0], t.places[v][1] }
-
 // layout places the switches on circles about the root, a circle for each level, and the hosts outside of their
 // switches.
 func layout(n *fabric.Network, o updown.Order) [][2]float64 {

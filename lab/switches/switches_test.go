@@ -94,13 +94,12 @@ func TestLayout(t *testing.T) {
 	for _, host := range []int{7, 30} {
 		n.Links[n.Hosts[host].Link].Down = true
 	}
-	top := New("cut", n, updown.Find(n, updown.BreadthFirst(n, 0), updown.Rule{}), sim.Wire{})
+	top := New("cut", n, updown.Find(n, updown.BreadthFirst(n, 0), updown.Rule{}), sim.Wire{}).(*switched)
 	at := map[[2]float64]int{}
-	for v := range top.Vertices() {
-		x, y := top.Place(v)
-		if other, taken := at[[2]float64{x, y}]; taken {
-			t.Errorf("%d and %d are both at %v, %v", v, other, x, y)
+	for v, place := range top.places {
+		if other, taken := at[place]; taken {
+			t.Errorf("%d and %d are both at %v", v, other, place)
 		}
-		at[[2]float64{x, y}] = v
+		at[place] = v
 	}
 }

@@ -33,7 +33,6 @@ type Order struct {
 	Log      string // a file for the event log
 	Trace    string // a file for how much each rank sends to each other rank
 	Timeline string // a file for the operations of each rank and their times
-	SVG      string // a file for a picture of the load
 	JSON     bool   // report as JSON, on standard output
 }
 
@@ -78,24 +77,12 @@ func Obey(ctx context.Context, program func(m *join.Member) join.Program) (err e
 
 // report tells how a simulation went that took so long.
 func (r *Result) report(o Order, took time.Duration) error {
-	if o.SVG != "" {
-		f, err := sys.CreateFresh(o.SVG)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(r.WriteSVG(f), f.Close()); err != nil {
-			return err
-		}
-	}
 	if o.JSON {
 		return r.writeJSON(os.Stdout, o, took)
 	}
 	r.writeText(os.Stderr, o, took)
 	return nil
 }
-
-// WriteSVG draws, as SVG, how busy each link of the network was.
-func (r *Result) WriteSVG(w io.Writer) error { return r.Net.WriteSVG(w, r.end()) }
 
 func (r *Result) writeText(w io.Writer, o Order, took time.Duration) {
 	mean, most, where := r.Net.Utilization(r.end())
@@ -111,9 +98,6 @@ func (r *Result) writeText(w io.Writer, o Order, took time.Duration) {
 	fmt.Fprintf(w, "  it took           %v: %.3g events/s, %.3g KiB a rank\n",
 		took.Round(time.Millisecond), float64(r.World.Events())/took.Seconds(), float64(memory())/1024/float64(o.Ranks))
 	fmt.Fprintf(w, "  hash              %#016x\n", r.World.Hash())
-	if o.SVG != "" {
-		fmt.Fprintf(w, "  picture           %s\n", o.SVG)
-	}
 }
 
 func (r *Result) writeJSON(w io.Writer, o Order, took time.Duration) error {

@@ -116,7 +116,7 @@ func (f *simMapFlags) run() error {
 	if len(failing) > 0 {
 		result.Failed, drawn, routes = fail(m, found, routes, n, host, failing)
 	}
-	if err := f.write(drawn, routes, wire); err != nil {
+	if err := f.write(drawn, routes); err != nil {
 		return err
 	}
 	if f.json {
@@ -202,7 +202,7 @@ func fail(
 }
 
 // write writes the files that were asked for.
-func (f *simMapFlags) write(found *mapper.Map, routes *updown.Routes, wire sim.Wire) error {
+func (f *simMapFlags) write(found *mapper.Map, routes *updown.Routes) error {
 	if f.o != "" {
 		out, err := sys.CreateFresh(f.o)
 		if err != nil {
@@ -220,23 +220,6 @@ func (f *simMapFlags) write(found *mapper.Map, routes *updown.Routes, wire sim.W
 	if err != nil {
 		return err
 	}
-	err = drawLoad(f.topology, found, routes, wire).WriteSVG(out, sim.Never)
+	err = switches.WriteSVG(out, f.topology, found.Net, routes)
 	return errors.Join(err, out.Close())
-}
-
-// drawLoad returns a network over which every host has sent a packet to every other.
-func drawLoad(name string, found *mapper.Map, routes *updown.Routes, wire sim.Wire) *sim.Network {
-	world := sim.NewWorld(1)
-	net := sim.NewNetwork(world, switches.New(name, found.Net, routes, sim.Wire{Delay: wire.Delay}))
-	hosts := len(found.Net.Hosts)
-	for from := range hosts {
-		for to := range hosts {
-			if _, ok := routes.Between(from, to); ok && from != to {
-				net.Send(from, to, make([]byte, 1), nil)
-			}
-		}
-		for world.Step(sim.Never) {
-		}
-	}
-	return net
 }
