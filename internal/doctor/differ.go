@@ -46,8 +46,6 @@ func (d *diagnosis) differences(hosts []*Host) {
 		d.differ(trait{"MTU of " + name, Slow, func(h *Host) string { return fmt.Sprint(h.find(name).MTU) },
 			"set the same on all hosts: packets between two hosts are as long as the smaller MTU allows"}, having)
 		d.differ(trait{"speed of " + name, Slow, func(h *Host) string { return speed(h.find(name).Mbps) }, ""}, having)
-		d.differ(trait{"offloads of " + name, Note, func(h *Host) string { return strings.Join(h.find(name).Offloads, " ") },
-			"set them with ethtool -K " + name}, having)
 	}
 }
 

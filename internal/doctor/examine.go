@@ -43,13 +43,7 @@ func interfaces() (list []Interface) {
 		if i.Flags&net.FlagLoopback != 0 || i.Flags&net.FlagUp == 0 {
 			continue
 		}
-		seen := Interface{Name: i.Name, MTU: i.MTU}
-		if d, err := sys.ReadDevice(i.Name); err == nil {
-			seen.Driver = d.Driver
-			seen.Mbps = d.Mbps
-			seen.Offloads = d.Offloads
-		}
-		list = append(list, seen)
+		list = append(list, Interface{Name: i.Name, MTU: i.MTU, Mbps: sys.Mbps(i.Name)})
 	}
 	return list
 }

@@ -43,11 +43,9 @@ type Host struct {
 
 // An Interface is a network interface of a host.
 type Interface struct {
-	Name     string   `json:"name"`
-	MTU      int      `json:"mtu"`
-	Mbps     int      `json:"mbit_s,omitempty"` // 0 if unknown
-	Driver   string   `json:"driver,omitempty"`
-	Offloads []string `json:"offloads"` // those that are on
+	Name string `json:"name"`
+	MTU  int    `json:"mtu"`
+	Mbps int    `json:"mbit_s,omitempty"` // 0 if unknown
 }
 
 // A Peer is the path from a rank to another one.

@@ -58,14 +58,10 @@ func (t *page) hosts(hosts []*Host) {
 }
 
 func (t *page) interfaces(hosts []*Host) {
-	t.table("host\tinterface\tMTU\tspeed\tdriver\toffloads", func(row func(...string)) {
+	t.table("host\tinterface\tMTU\tspeed", func(row func(...string)) {
 		for _, h := range hosts {
 			for _, i := range h.Interfaces {
-				driver := i.Driver
-				if driver == "" {
-					driver = "–"
-				}
-				row(h.Name, i.Name, fmt.Sprint(i.MTU), speed(i.Mbps), driver, strings.Join(i.Offloads, " "))
+				row(h.Name, i.Name, fmt.Sprint(i.MTU), speed(i.Mbps))
 			}
 		}
 	})
