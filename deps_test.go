@@ -159,7 +159,7 @@ internal/planted
 internal/weak
 extend                  . failure internal/amt internal/driver internal/engine/msg internal/hostbarrier internal/inside internal/waitgraph
 internal/inside         internal/amt internal/bootstrap internal/driver internal/engine/msg internal/engine/rma internal/sim/job internal/waitgraph
-internal/inbox          failure internal/amt internal/driver internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sharedmem internal/sys internal/timeline internal/transport
+internal/inbox          failure internal/driver internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sharedmem internal/sys internal/timeline internal/transport
 `
 
 // only lists packages from outside that few packages may import.

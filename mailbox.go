@@ -3,7 +3,6 @@ package weft
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"weft/failure"
 	"weft/internal/inbox"
@@ -85,7 +84,7 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 	if cfg != nil {
 		c = *cfg
 	}
-	adapt := p.advised(&c)
+	p.advised(&c)
 	sizes, g, err := p.geometry(&c)
 	if err != nil {
 		return nil, err
@@ -96,7 +95,7 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 		}
 	}
 	in, err := inbox.Open(p.inboxes, inbox.Config{
-		Name: mailboxName(name), Geometry: g, Sizes: sizes, Table: c.Table, Stall: c.Full == StallWhenFull, Adapt: adapt,
+		Name: mailboxName(name), Geometry: g, Sizes: sizes, Table: c.Table, Stall: c.Full == StallWhenFull,
 	})
 	if err != nil {
 		return nil, err
@@ -113,20 +112,12 @@ func (p *Proc) OpenMailbox(name string, cfg *MailboxConfig) (*Mailbox, error) {
 	return m, nil
 }
 
-// advised takes the rings from the job's AMT if the program does not configure any. It reports whether they are to be
-// assigned while the job runs.
-func (p *Proc) advised(c *MailboxConfig) (adapt bool) {
-	switch {
-	case p.member.AMT == nil || len(c.Rings) > 0 || c.Table != nil:
-		return false
-	case p.member.AMT.Auto:
-		c.Rings = slices.Repeat([]int{defaultRing}, inbox.OwnRings+1)
-		return true
-	case len(p.member.AMT.Rings) > 0:
-		c.Rings = p.member.AMT.Rings
-		c.Table = p.member.AMT.Table
+// advised takes the rings from the job's AMT if the program does not configure any.
+func (p *Proc) advised(c *MailboxConfig) {
+	if a := p.member.AMT; a != nil && len(a.Rings) > 0 && len(c.Rings) == 0 && c.Table == nil {
+		c.Rings = a.Rings
+		c.Table = a.Table
 	}
-	return false
 }
 
 func checkMailboxName(name string) error {

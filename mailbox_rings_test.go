@@ -6,61 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-
-	"weft/internal/amt"
-	"weft/internal/inbox"
 )
-
-// A sender that is frequent gets a ring of its own while the job runs; nothing is lost
-// on the way.
-func TestAutoRings(t *testing.T) {
-	networks(t, 3, func(ctx context.Context, p *Proc) error {
-		const each = 4 * inbox.LookAfter
-		p.member.AMT = &amt.Share{Auto: true}
-		turn := p.Barrier("turn", nil)
-		if p.Rank() != 0 {
-			s, err := p.AttachMailbox(ctx, 0, "in")
-			if err != nil {
-				return err
-			}
-			for sender := 1; sender < 3; sender++ {
-				for i := 0; i < each && sender == p.Rank(); i++ {
-					if err := s.PushTagged(ctx, uint64(i), make([]byte, 100)); err != nil {
-						return err
-					}
-				}
-				if err := turn.Wait(ctx); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		m, err := p.OpenMailbox("in", nil)
-		if err != nil {
-			return err
-		}
-		defer m.Close()
-		for sender := 1; sender < 3; sender++ {
-			for i := range each {
-				d, err := m.Next(ctx)
-				if err != nil {
-					return err
-				}
-				if d.From != sender || d.Tag != uint64(i) {
-					return fmt.Errorf("message %d of rank %d, not %d of %d", d.Tag, d.From, i, sender)
-				}
-				d.Release()
-			}
-			if m.RingOf(sender) == 0 || m.RingOf(0) != 0 {
-				return fmt.Errorf("rank %d has ring %d, rank 0 has ring %d", sender, m.RingOf(sender), m.RingOf(0))
-			}
-			if err := turn.Wait(ctx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
 
 // Rings are made, given, taken and moved while messages come, and none is lost.
 func TestRingsChange(t *testing.T) {

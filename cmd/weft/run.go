@@ -122,7 +122,7 @@ func (f *runFlags) add(fs *flag.FlagSet, job *launch.Job) {
 			"interrupt polls, too, and another goroutine sleeps until packets come while no call waits")
 	fs.StringVar(&f.trace, "trace", "",
 		"write how much each rank sends to which other to `FILE`.RANK, for weftlab amt advise")
-	fs.StringVar(&f.amt, "amt", "", "receive rings of mailboxes: a file that weftlab amt advise has written, or auto")
+	fs.StringVar(&f.amt, "amt", "", "receive rings of mailboxes: a file that weftlab amt advise has written")
 	fs.StringVar(&f.page, "http", "",
 		"serve a page about the job at this address; :8080 is port 8080 of this host only; see docs/PAGE.md")
 	fs.IntVar(&f.restarts, "restart", 0,

@@ -13,10 +13,7 @@ func amtEnv(text string, ranks int) (string, error) {
 	if _, err := amt.Load(text, ranks); err != nil {
 		return "", fmt.Errorf("run: -amt %s: %w", text, err)
 	}
-	if text != "auto" {
-		text = cli.Absolute(text)
-	}
-	return "WEFT_AMT=" + text, nil
+	return "WEFT_AMT=" + cli.Absolute(text), nil
 }
 
 // traceEnv is the environment that makes the ranks of a job write a trace.

@@ -113,25 +113,18 @@ func (m *Inbox) take(d *Delivery, join bool, was, will int) (ok bool, err error)
 		m.reader.Done()
 		took = true
 	}
-	look := false
 	id := uint64(0)
 	if d.Loan.e == nil {
 		if took { // no Release follows that would do it
 			m.reader.Settle()
 		}
 		m.inside += will
-	} else {
-		look = m.auto.arrived(d.From, len(d.Data))
-		if m.host.Timeline != nil {
-			id = m.mailID(rec)
-		}
+	} else if m.host.Timeline != nil {
+		id = m.mailID(rec)
 	}
 	wanted := m.box.Wanted()
 	m.latch.Unlock()
 	m.hand(wanted)
-	if look {
-		m.adapt()
-	}
 	if d.Loan.e == nil {
 		return false, nil
 	}

@@ -33,7 +33,6 @@ type Config struct {
 	Sizes    []int            // of the rings at first, in bytes
 	Table    map[int]int      // from rank to ring; ranks that are not in it have ring 0
 	Stall    bool             // a full ring stops the sender's link
-	Adapt    bool             // rings are assigned while the job runs
 }
 
 // An Inbox is the owner's end of a mailbox. Any number of goroutines may use it.
@@ -50,11 +49,10 @@ type Inbox struct {
 	reader *mailbox.Reader
 	rec    mailbox.Record // the record that take reads
 	joiner mailbox.Joiner
-	idle   *loaned    // free ones
-	auto   *autoRings // or nil
-	told   int        // how many ends of ranks have been reported
-	inside int        // goroutines that wait; Close waits for them
-	asleep int        // those of them that sleep
+	idle   *loaned // free ones
+	told   int     // how many ends of ranks have been reported
+	inside int     // goroutines that wait; Close waits for them
+	asleep int     // those of them that sleep
 	closed atomic.Bool
 }
 
@@ -65,9 +63,6 @@ func Open(h *Host, c Config) (*Inbox, error) {
 		return nil, err
 	}
 	m := &Inbox{host: h, whole: whole, room: mailbox.NewFreeList(c.Geometry.Room)}
-	if c.Adapt {
-		m.auto = newAutoRings()
-	}
 	bytes := whole.Bytes[:len(whole.Bytes)-8]
 	if m.box, err = mailbox.New(bytes, c.Geometry); err == nil {
 		m.reader = mailbox.NewReader(m.box)

@@ -48,7 +48,7 @@ var Variables = []Variable{
 	{EnvFaults, "faults of packets to other hosts, for tests: lose=0.01,repeat=0.01,reorder=0.1,damage=0.01,delay=200us"},
 	{EnvTrace, "a file, with the rank appended, into which each rank writes when it leaves how much it sent to each " +
 		"other rank; see weftlab amt advise"},
-	{EnvAMT, "the receive rings of each rank: a file that weftlab amt advise has written, or auto; set by weft run -amt"},
+	{EnvAMT, "the receive rings of each rank: a file that weftlab amt advise has written; set by weft run -amt"},
 	{directory.Env, "the directory in which ranks keep their pages of counters, for weft top; off: no pages; empty: " +
 		"/dev/shm, or the directory for temporary files"},
 }

@@ -153,19 +153,19 @@ func (m *Member) Part() (part *timeline.Part) {
 
 // loadAMT takes what the job's AMT says of this rank's receive rings.
 func (m *Member) loadAMT() error {
-	plan, err := LoadAMT(m.Job.Size)
-	m.AMT = plan.Of(m.Job.Rank)
+	table, err := LoadAMT(m.Job.Size)
+	m.AMT = table.Share(m.Job.Rank)
 	return err
 }
 
 // LoadAMT returns what the environment says of receive rings for a job of some size.
-func LoadAMT(size int) (*amt.Plan, error) {
+func LoadAMT(size int) (*amt.Table, error) {
 	text := os.Getenv(EnvAMT)
-	plan, err := amt.Load(text, size)
+	table, err := amt.Load(text, size)
 	if err != nil {
 		return nil, &failure.OptionError{Option: EnvAMT, Value: text, Err: err}
 	}
-	return plan, nil
+	return table, nil
 }
 
 // showCounters makes the page of counters that other processes, such as weft top, can read. If that fails the

@@ -52,7 +52,7 @@ func (o *Options) check() error {
 // all collective operations share one. A ring holds two of the largest message that
 // it is for, as long as that is at most DefaultRing, and one in any case if the budget
 // has room for it. What is left of the budget makes rings longer that have much to
-// carry. What counts is the whole run: where it has phases, Auto follows them.
+// carry. What counts is the whole run.
 func Advise(t *Trace, o Options) (*amt.Table, error) {
 	if err := o.check(); err != nil {
 		return nil, err

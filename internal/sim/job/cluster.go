@@ -35,7 +35,7 @@ type Cluster struct {
 	Log      io.Writer
 	Timeline io.Writer
 	Trace    io.Writer
-	AMT      *amt.Plan
+	AMT      *amt.Table
 }
 
 // A Result is what is known of a job when it is over.

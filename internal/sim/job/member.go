@@ -32,7 +32,7 @@ func (r *run) add(rank int, program func(m *join.Member) join.Program) error {
 	if r.cluster.Timeline != nil {
 		m.Timeline = timeline.New(timeline.Capacity(r.cluster.Ranks), func() int64 { return int64(r.job.World.Now()) })
 	}
-	m.AMT = r.cluster.AMT.Of(rank)
+	m.AMT = r.cluster.AMT.Share(rank)
 	p := r.job.Add()
 	src.rank = p
 	if r.cluster.Drift > 0 {

@@ -24,8 +24,7 @@ gets a ring of its own there; all others share one ring. So the receive memory o
 grows with the number of its partners and not with the size of the job. Over shared memory
 such a sender has a ring of the transport for its packets, too.
 
-Record a trace of a run, let advise choose the rings, and run with them; or let the job
-choose while it runs (-amt auto).
+Record a trace of a run, let advise choose the rings, and run with them.
 
 A trace is a file for each rank, FILE.0 and so on; that of a simulated job is one
 file. For each rank it has a line of JSON that says how many lines follow, and then a
@@ -40,8 +39,7 @@ message in bytes:
 EXAMPLES
   weft run -n 64 -trace cg.trace ./examples/nas/cg -class S
   weftlab amt advise -budget 256KiB -o cg.amt cg.trace
-  weft run -n 64 -amt cg.amt ./examples/nas/cg -class S
-  weft run -n 64 -amt auto ./examples/nas/cg -class S     decided while it runs`
+  weft run -n 64 -amt cg.amt ./examples/nas/cg -class S`
 
 func amtCommand() *ffcli.Command {
 	fs := flag.NewFlagSet("weftlab amt", flag.ContinueOnError)

@@ -68,9 +68,7 @@ func TestTraceAdviseRun(t *testing.T) {
 	if strings.Count(replayed, "trace ") != 2 {
 		t.Error(replayed)
 	}
-	for _, with := range []string{table, "auto"} {
-		weftOK(t, "run", "-n", "4", "-amt", with, halo)
-	}
+	weftOK(t, "run", "-n", "4", "-amt", table, halo)
 	if _, stderr, status := runWeft(t, "run", "-n", "3", "-amt", table, halo); status != 1 ||
 		!strings.Contains(stderr, "for 4 ranks, the job has 3") {
 		t.Errorf("status %d, %s", status, stderr)

@@ -34,25 +34,21 @@ func TestRingsOfARank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := f.Of(2)
-	if a.Auto || !slices.Equal(a.Rings, []int{4096, 8192, 4096}) || !maps.Equal(a.Table, map[int]int{0: 2, 1: 1}) {
+	a := f.Share(2)
+	if !slices.Equal(a.Rings, []int{4096, 8192, 4096}) || !maps.Equal(a.Table, map[int]int{0: 2, 1: 1}) {
 		t.Errorf("%+v", a)
 	}
 	if own := a.Own(); !own(0) || own(1) {
 		t.Errorf("%+v", a.owned)
 	}
-	if a = f.Of(1); a.Rings != nil || a.Table != nil || !a.Own()(2) || a.Own()(0) {
+	if a = f.Share(1); a.Rings != nil || a.Table != nil || !a.Own()(2) || a.Own()(0) {
 		t.Errorf("a rank without rings: %+v", a)
 	}
 }
 
 func TestNoRings(t *testing.T) {
 	f, err := Load("", 3)
-	if a := f.Of(1); a != nil || err != nil || a.Own() != nil {
-		t.Errorf("%+v %v", a, err)
-	}
-	f, err = Load("auto", 3)
-	if a := f.Of(1); err != nil || !a.Auto || a.Rings != nil || a.Own() != nil {
+	if a := f.Share(1); a != nil || err != nil || a.Own() != nil {
 		t.Errorf("%+v %v", a, err)
 	}
 }
