@@ -42,7 +42,7 @@ type MailboxConfig struct {
 	// of up to 40 bytes lie in their record, and take no room in a ring.
 	Records int
 
-	// Spare is memory, in bytes, for rings that are made or enlarged later.
+	// Spare is memory, in bytes, for rings that are made later (NewRing).
 	Spare int
 
 	// Full says what happens to a message for which there is no room.

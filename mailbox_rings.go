@@ -1,12 +1,5 @@
 package weft
 
-import (
-	"context"
-	"fmt"
-
-	"weft/failure"
-)
-
 // A Ring describes a ring of a mailbox.
 type Ring struct {
 	Size    int // bytes; 0 if it has no memory
@@ -41,15 +34,5 @@ func (m *Mailbox) SetRing(rank, ring int) error {
 // NewRing makes a ring of size bytes, rounded up to a multiple of 64, and returns its number. If
 // the mailbox has no memory left for it the error is ErrNoRoom; see MailboxConfig.Spare.
 func (m *Mailbox) NewRing(size int) (ring int, err error) {
-	ring, err = m.in.NewRing(size)
-	return ring, err
-}
-
-// ResizeRing changes the size of a ring, in bytes. Size 0 takes its memory back, so that its number
-// can be used for another ring. ResizeRing waits until all messages in the ring have been
-// released, which another goroutine must do; the ring's senders wait, too. If ctx ends first,
-// or there is no memory, the ring stays as it was.
-func (m *Mailbox) ResizeRing(ctx context.Context, ring, size int) error {
-	err := m.in.ResizeRing(ctx, ring, size)
-	return failure.Waited(err, fmt.Sprintf("ring %d of mailbox %q", ring, m.name), "what it holds has not been released")
+	return m.in.NewRing(size)
 }

@@ -43,7 +43,7 @@ type Inbox struct {
 	whole  sharedmem.Segment // including the word at its end that tells senders that the mailbox is closed
 
 	rings sync.Mutex // held while rings are changed
-	room  mailbox.FreeList
+	used  int        // bytes of memory that rings have: those before them are taken
 
 	latch  mem.Latch // of what follows
 	reader *mailbox.Reader
@@ -62,7 +62,7 @@ func Open(h *Host, c Config) (*Inbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Inbox{host: h, whole: whole, room: mailbox.NewFreeList(c.Geometry.Room)}
+	m := &Inbox{host: h, whole: whole}
 	bytes := whole.Bytes[:len(whole.Bytes)-8]
 	if m.box, err = mailbox.New(bytes, c.Geometry); err == nil {
 		m.reader = mailbox.NewReader(m.box)
@@ -70,8 +70,8 @@ func Open(h *Host, c Config) (*Inbox, error) {
 			m.box.Shut(i)
 		}
 		for i, size := range c.Sizes {
-			base, _ := m.room.Take(size)
-			m.box.Place(i, base, size)
+			m.box.Place(i, m.used, size)
+			m.used += size
 		}
 		err = m.fill(c.Table)
 	}

@@ -1,8 +1,6 @@
 package inbox
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"time"
 
@@ -52,7 +50,7 @@ func (m *Inbox) RingOf(rank int) int {
 func (m *Inbox) Bytes() (rings, all int) {
 	m.rings.Lock()
 	defer m.rings.Unlock()
-	return m.box.Room - m.room.Free(), len(m.whole.Bytes)
+	return m.used, len(m.whole.Bytes)
 }
 
 // fill sets the table for the first time.
@@ -117,67 +115,16 @@ func (m *Inbox) NewRing(size int) (ring int, err error) {
 		if _, old := m.box.Where(i); old != 0 {
 			continue
 		}
-		base, ok := m.room.Take(mailbox.RoundUp(size))
-		if !ok {
-			return mailbox.NoRing, failure.ErrNoRoom
+		if size = mailbox.RoundUp(size); m.used+size > m.box.Room {
+			break
 		}
-		m.place(i, base, mailbox.RoundUp(size))
+		m.latch.Lock()
+		m.box.Place(i, m.used, size)
+		m.latch.Unlock()
+		m.used += size
 		return i, nil
 	}
 	return mailbox.NoRing, failure.ErrNoRoom
-}
-
-// ResizeRing changes the size of a ring, in bytes. Size 0 takes its memory back, so that its number
-// can be used for another ring. ResizeRing waits until all messages in the ring have been
-// released, which another goroutine must do; the ring's senders wait, too. If ctx ends first,
-// or there is no memory, the ring stays as it was.
-func (m *Inbox) ResizeRing(ctx context.Context, ring, size int) error {
-	m.rings.Lock()
-	defer m.rings.Unlock()
-	if m.closed.Load() {
-		return failure.ErrClosed
-	}
-	if err := m.checkRing(ring); err != nil || ring == mailbox.NoRing {
-		return err
-	}
-	if size < 0 || size > m.box.Room {
-		return &failure.ConfigError{Field: "size of a ring", Value: size, Min: 0, Max: m.box.Room}
-	}
-	if size == 0 && m.box.Shared(ring) > 0 {
-		return fmt.Errorf("weft: ring %d is assigned to %d senders: assign another ring to them first: %w",
-			ring, m.box.Shared(ring), failure.ErrInUse)
-	}
-	m.box.Shut(ring)
-	err := m.host.Node.Poll(ctx, func() bool { return m.closed.Load() || m.box.Drained(ring) })
-	if err == nil && m.closed.Load() {
-		return failure.ErrClosed
-	}
-	if err != nil {
-		m.box.Unshut(ring)
-		m.hand(true)
-		return err
-	}
-	base, old := m.box.Where(ring)
-	m.room.Give(base, old)
-	newBase, ok := m.room.Take(mailbox.RoundUp(size))
-	if !ok {
-		m.room.TakeAt(base, old)
-		m.box.Unshut(ring)
-		err = failure.ErrNoRoom
-	} else {
-		m.place(ring, newBase, mailbox.RoundUp(size))
-	}
-	m.hand(true)
-	return err
-}
-
-// place gives memory to a ring that is shut and drained. The reader forgets what it knew of the
-// ring.
-func (m *Inbox) place(ring, base, size int) {
-	m.latch.Lock()
-	defer m.latch.Unlock()
-	m.reader.Placed(ring)
-	m.box.Place(ring, base, size)
 }
 
 // recover gives back the room that senders had reserved when they were killed. It reports whether

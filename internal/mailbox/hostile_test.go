@@ -214,11 +214,11 @@ func (h *hostile) step() {
 	case doPlace:
 		ring := int(h.next(1)[0]) % hostileGeometry.Rings
 		b.Shut(ring)
-		if b.Drained(ring) {
-			h.r.Placed(ring)
+		if drained(b, ring) {
+			placed(h.r, ring)
 			b.Place(ring, 512*ring, 512)
 		}
-		b.Unshut(ring)
+		unshut(b, ring)
 	}
 }
 

@@ -34,23 +34,3 @@ func TestJoiner(t *testing.T) {
 		}
 	}
 }
-
-// What is given back can be taken again as one piece.
-func TestFreeList(t *testing.T) {
-	f := NewFreeList(100)
-	a, _ := f.Take(40)
-	b, _ := f.Take(40)
-	if _, ok := f.Take(40); ok || a != 0 || b != 40 || f.Free() != 20 {
-		t.Fatal(a, b, ok, f)
-	}
-	f.Give(a, 40)
-	f.TakeAt(a, 40)
-	if f.Free() != 20 {
-		t.Error(f)
-	}
-	f.Give(b, 40)
-	f.Give(a, 40)
-	if base, ok := f.Take(100); !ok || base != 0 || f.Free() != 0 {
-		t.Error(base, ok, f)
-	}
-}

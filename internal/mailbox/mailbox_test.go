@@ -266,32 +266,32 @@ func TestPlaced(t *testing.T) {
 	push(t, s, Auto, 1, 100, Done)
 	b.Shut(0)
 	b.Shut(0)
-	if b.Drained(0) {
+	if drained(b, 0) {
 		t.Error("a ring that holds a message is drained")
 	}
 	push(t, s, Auto, 2, 100, Full)
 	push(t, s, Auto, 3, 40, Done) // needs no ring
-	b.Unshut(0)
+	unshut(b, 0)
 	b.Shut(0)
 	one := take(t, r, 1, 100)
 	take(t, r, 3, 40)
-	if b.Drained(0) {
+	if drained(b, 0) {
 		t.Error("a ring with a message on loan is drained")
 	}
 	before := b.amt[0].tail.Load()
 	r.Release(one.Extent)
-	if !b.Drained(0) {
+	if !drained(b, 0) {
 		t.Error("a ring from which all was released is not drained")
 	}
 	b.Shut(1)
-	r.Placed(1)
+	placed(r, 1)
 	b.Place(1, 0, 0)
 	for n := range 2 {
 		if _, ok := s.reserve(1, n); ok {
 			t.Errorf("a ring without memory takes %d bytes", n)
 		}
 	}
-	r.Placed(0)
+	placed(r, 0)
 	b.Place(0, 128, 128)
 	if tail := &b.amt[0].tail; tail.CompareAndSwap(before&^closed, 0) || tail.CompareAndSwap(before, 0) {
 		t.Error("a sender that has read Tail before the move can reserve in the new place")

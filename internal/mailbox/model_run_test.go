@@ -18,12 +18,12 @@ func (m *model) change() {
 	case !r.shut:
 		r.shut = true
 		m.b.Shut(i)
-	case m.b.Drained(i) != (r.used() == 0):
-		m.t.Fatalf("ring %d is drained: %v", i, m.b.Drained(i))
+	case drained(m.b, i) != (r.used() == 0):
+		m.t.Fatalf("ring %d is drained: %v", i, drained(m.b, i))
 	case r.used() == 0:
 		r.size = Grain * m.rand.IntN(modelRoom/Grain+1)
 		r.shut = r.size == 0
-		m.r.Placed(i)
+		placed(m.r, i)
 		m.b.Place(i, i*modelRoom, r.size)
 		m.seen.placed++
 	}

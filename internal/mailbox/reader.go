@@ -82,9 +82,6 @@ func (r *Reader) state(ring int) *ringState {
 	return s
 }
 
-// Placed forgets what is known of a ring that is placed anew.
-func (r *Reader) Placed(ring int) { r.rings[ring] = ringState{} }
-
 // change sets or clears the bits of n grains from the one at pos on, a word at a time.
 func (s *ringState) change(words []uint64, pos uint64, n int, on bool) {
 	at := within(pos/Grain, s.grains)

@@ -106,3 +106,17 @@ func empty(t testing.TB, b *Box, r *Reader) {
 		t.Errorf("%d bad records", r.Bad)
 	}
 }
+
+// unshut opens a ring that was shut, as it was.
+func unshut(b *Box, ring int) {
+	tail := &b.amt[ring].tail
+	tail.Store(tail.Load() &^ closed)
+}
+
+// drained reports whether everything in a ring that is shut has been released.
+func drained(b *Box, ring int) bool {
+	return b.amt[ring].tail.Load()&^closed == b.amt[ring].head.Load()
+}
+
+// placed forgets what a reader knows of a ring that is placed anew.
+func placed(r *Reader, ring int) { r.rings[ring] = ringState{} }

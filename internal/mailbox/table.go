@@ -76,18 +76,7 @@ func (b *Box) Shut(ring int) {
 	}
 }
 
-// Unshut opens a ring that was shut, as it was.
-func (b *Box) Unshut(ring int) {
-	tail := &b.amt[ring].tail
-	tail.Store(tail.Load() &^ closed)
-}
-
-// Drained reports whether everything in a ring that is shut has been released.
-func (b *Box) Drained(ring int) bool {
-	return b.amt[ring].tail.Load()&^closed == b.amt[ring].head.Load()
-}
-
-// Place gives a ring that is shut and drained its place in the room, and opens it
+// Place gives a ring that is shut and empty its place in the room, and opens it
 // if it has a size. Both are multiples of Grain.
 func (b *Box) Place(ring, base, size int) {
 	e := &b.amt[ring]

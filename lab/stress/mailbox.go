@@ -183,12 +183,12 @@ func change(a *actor, ctx context.Context, box *weft.Mailbox, longest, rings int
 		}
 		a.pause()
 		var err error
-		what := "ResizeRing"
+		what := "SetRing"
 		switch a.rng.IntN(4) {
 		case 0, 1:
-			err = a.do(what, func() error { return box.ResizeRing(ctx, a.rng.IntN(rings), longest+64*a.rng.IntN(16)) })
+			what = "NewRing"
+			err = a.do(what, func() error { _, err := box.NewRing(longest + 64*a.rng.IntN(16)); return err })
 		case 2:
-			what = "SetRing"
 			err = a.do(what, func() error { return box.SetRing(a.rng.IntN(a.p.Size()), a.rng.IntN(rings)) })
 		default:
 			what = "Rings"
