@@ -127,7 +127,8 @@ func TestGather(t *testing.T) {
 		t.Fatal(err)
 	}
 	report.Diagnose()
-	if len(report.Findings) != 1 || !slices.Equal(report.Findings[0].Where, []string{"n0 – rank 3"}) || !report.Stops() {
+	stops := slices.DeleteFunc(slices.Clone(report.Findings), func(f Finding) bool { return f.Weight != Stops })
+	if len(stops) != 1 || !slices.Equal(stops[0].Where, []string{"n0 – rank 3"}) { // of others the measured times decide
 		t.Errorf("%+v", report.Findings)
 	}
 	var b bytes.Buffer
