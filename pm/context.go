@@ -3,6 +3,7 @@ package pm
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"weft"
 	"weft/extend"
@@ -28,13 +29,11 @@ type Config struct {
 	Flow weft.FlowControl
 }
 
-// A Context is one process's end of a PM channel. At the same time one goroutine may send, one may receive, and one
-// may lock, write and read memory.
+// A Context is one process's end of a PM channel, or of several channels that are used as one. At
+// the same time one goroutine may send, one may receive, and one may lock, write and read memory.
 type Context struct {
-	proc   *weft.Proc
-	port   *weft.Port
-	more   *extend.Port // the same port
-	memory *memory
+	parts []*part // one; several in a composite context
+	route []*part // by node
 
 	draft   weft.Draft   // the send buffer of a long message
 	short   []byte       // the send buffer of a short message, which lies in out; nil if draft is used
@@ -46,6 +45,7 @@ type Context struct {
 	received [MaxHeld]received // a ring of the messages that Receive has returned
 	oldest   int               // of these, the one that ReleaseReceiveBuffer gives back
 	held     int               // how many there are
+	turn     int               // the part at which receiveAny looks first
 
 	signal *extend.Signal
 
@@ -55,6 +55,16 @@ type Context struct {
 // inline is the length in bytes of the longest message that is copied rather than written and read
 // in place: the copy takes less time than to take the node's lock once more.
 const inline = 256
+
+// A part is one channel of a context.
+type part struct {
+	proc    *weft.Proc
+	port    *weft.Port
+	more    *extend.Port // the same port
+	channel int
+	number  int // the part's place in its context
+	memory  *memory
+}
 
 // Open opens a context on a channel, 0 to 65531, on which all nodes that take part open one
 // (pmOpenContext). Messages that other nodes send before are not lost. A nil cfg means the
@@ -74,23 +84,63 @@ func Open(ctx context.Context, p *weft.Proc, channel int, cfg *Config) (*Context
 	if err != nil {
 		return nil, errors.Join(err, port.Close())
 	}
-	return &Context{
-		proc: p, port: port, more: extend.Of(port), memory: m, signal: extend.NewSignal(p), sure: -1,
-	}, nil
+	l := &part{proc: p, port: port, more: extend.Of(port), channel: channel, memory: m}
+	x := &Context{parts: []*part{l}, route: make([]*part, p.Size()), signal: extend.NewSignal(p), sure: -1}
+	for node := range x.route {
+		x.route[node] = l
+	}
+	return x, nil
+}
+
+// Compose makes one context of several, which are not used by themselves any more. Each of them
+// reaches all nodes by a path of its own: over another channel, or over another weft.Proc with
+// another transport. route returns, for each node, the index of the context by which messages go
+// there; Compose calls it once for each node. Two nodes that lock memory for each other must use
+// the same context for each other.
+func Compose(route func(node int) int, contexts ...*Context) (*Context, error) {
+	if len(contexts) == 0 {
+		return nil, fmt.Errorf("pm: a composite context needs at least one context")
+	}
+	first := contexts[0].parts[0].proc
+	x := &Context{signal: contexts[0].signal, sure: -1, route: make([]*part, first.Size())}
+	for i, c := range contexts {
+		if len(c.parts) != 1 {
+			return nil, fmt.Errorf("pm: context %d is a composite itself", i)
+		}
+		l := c.parts[0]
+		if l.proc.Rank() != first.Rank() || l.proc.Size() != first.Size() {
+			return nil, fmt.Errorf("pm: context %d is of node %d of %d, context 0 of node %d of %d: they must be of the same "+
+				"node",
+				i, l.proc.Rank(), l.proc.Size(), first.Rank(), first.Size())
+		}
+		if c.sending || c.held > 0 {
+			return nil, fmt.Errorf("pm: context %d: %w", i, &BusyError{"Compose", "its buffers have been sent or given back"})
+		}
+		l.number = i
+		x.parts = append(x.parts, l)
+	}
+	for node := range x.route {
+		i := route(node)
+		if i < 0 || i >= len(x.parts) {
+			return nil, fmt.Errorf("pm: the route to node %d is context %d: there are contexts 0 to %d", node, i, len(x.parts)-1)
+		}
+		x.route[node] = x.parts[i]
+	}
+	return x, nil
 }
 
 // Self returns the number of this node, from 0 (pmGetSelf).
-func (x *Context) Self() int { return x.proc.Rank() }
+func (x *Context) Self() int { return x.parts[0].proc.Rank() }
 
 // Nodes returns the number of nodes (pmGetNodeList).
-func (x *Context) Nodes() int { return x.proc.Size() }
+func (x *Context) Nodes() int { return len(x.route) }
 
-// check returns an error unless there is such a node.
-func (x *Context) check(node int) error {
-	if uint(node) >= uint(x.proc.Size()) {
-		return &weft.RankError{Rank: node, Size: x.proc.Size()}
+// to returns the part that leads to a node.
+func (x *Context) to(node int) (*part, error) {
+	if uint(node) >= uint(len(x.route)) {
+		return nil, &weft.RankError{Rank: node, Size: len(x.route)}
 	}
-	return nil
+	return x.route[node], nil
 }
 
 // Close closes the context (pmCloseContext). It discards a send buffer that was not sent, gives
@@ -103,5 +153,9 @@ func (x *Context) Close() error {
 	}
 	x.sending = false
 	x.sure = -1
-	return errors.Join(x.memory.close(), x.port.Close())
+	var errs []error
+	for _, l := range x.parts {
+		errs = append(errs, l.memory.close(), l.port.Close())
+	}
+	return errors.Join(errs...)
 }

@@ -63,13 +63,13 @@
 //
 // # What differs
 //
-// Receive returns the node that sent the message, which the original leaves to the program. A
-// context has at most one send buffer in use at a time; a program may hold
+// Receive returns the node that sent the message, which the original leaves to the program. Every
+// context, not only a composite one, has at most one send buffer in use at a time; a program may hold
 // MaxHeld received messages, and gives them back in their order. The longest message has 32 KiB, since
 // weft sends longer ones only when the receiver asks for them. MLock makes the memory that it locks,
-// and MUnlock gives it back at once; there is no pin-down cache, as nothing is pinned. There
-// are no composite contexts: a channel reaches every node by the best transport. Discard, Wait, Add, Freeze, Thaw and
-// Switch are additions: SCore-D had means of its own to freeze and flush contexts. Messages of up to 256 bytes are copied
+// and MUnlock gives it back at once; there is no pin-down cache, as nothing is pinned. [Compose] makes
+// a composite context from open contexts. Discard, Wait, Add, Freeze, Thaw and Switch are additions:
+// SCore-D had means of its own to freeze and flush contexts. Messages of up to 256 bytes are copied
 // rather than written and read in place, which takes less time.
 //
 // # Source

@@ -24,7 +24,7 @@ func TestFrozen(t *testing.T) { everywhere(t, 2, "frozen") }
 // TestSeeds: the programs in which buffers are full do the same on bad networks, in many orders.
 func TestSeeds(t *testing.T) {
 	for seed := range explore.Choose[uint64](2, 12) {
-		for _, name := range []string{"exchange", "turns"} {
+		for _, name := range []string{"exchange", "turns", "composite"} {
 			c := weft.Cluster{
 				Ranks: 3 + int(seed%3), PerHost: int(seed % 3), Topology: "ring", Link: "10Gbps,5us,64KiB", Loss: 0.02,
 				GoBackN: seed%2 == 1, Seed: seed,
@@ -38,10 +38,18 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// turns: two programs take turns on a context. What one has sent and not received waits until its next turn.
+// turns: two programs of a composite context take turns. What one has sent and not received waits until its next turn.
 func turns(ctx context.Context, p *weft.Proc) error {
 	const each = 12
-	x, err := pm.Open(ctx, p, 1, &pm.Config{SendBuffer: 128 << 10, RecvBuffer: 64 << 10})
+	var parts []*pm.Context
+	for channel := range 2 {
+		x, err := pm.Open(ctx, p, 1+channel, &pm.Config{SendBuffer: 128 << 10, RecvBuffer: 64 << 10})
+		if err != nil {
+			return err
+		}
+		parts = append(parts, x)
+	}
+	x, err := pm.Compose(func(node int) int { return (node + p.Rank()) & 1 }, parts...)
 	if err != nil {
 		return err
 	}
@@ -273,4 +281,50 @@ func bereaved(ctx context.Context, p *weft.Proc) error {
 		}
 	}
 	return left.Wait(ctx)
+}
+
+// TestRestoreWholeOrNot: if one part of a composite context cannot be restored, the others keep what they have.
+func TestRestoreWholeOrNot(t *testing.T) { everywhere(t, 2, "whole or not") }
+
+func wholeOrNot(ctx context.Context, p *weft.Proc) error {
+	var parts []*pm.Context
+	for channel := range 3 {
+		x, err := pm.Open(ctx, p, 1+channel, nil)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, x)
+	}
+	route := func(int) int { return 0 }
+	x, err := pm.Compose(route, parts[0], parts[1])
+	if err != nil {
+		return err
+	}
+	other, err := pm.Compose(route, parts[0], parts[2])
+	if err != nil {
+		return err
+	}
+	step := p.Barrier("step", nil)
+	var early pm.State
+	if err := errors.Join(x.Freeze(ctx), step.Wait(ctx), x.Save(&early), step.Wait(ctx), x.Thaw()); err != nil {
+		return err
+	}
+	if err := send(x, 1-p.Rank(), []byte("kept"), func() error { return errors.New("no room") }); err != nil {
+		return err
+	}
+	if err := errors.Join(x.Wait(ctx), step.Wait(ctx), other.Freeze(ctx), step.Wait(ctx)); err != nil {
+		return err
+	}
+	if err := other.Restore(&early); !errors.Is(err, weft.ErrSaved) {
+		return fmt.Errorf("the state of channels 1 and 2 for 1 and 3: %v", err)
+	}
+	if err := errors.Join(step.Wait(ctx), other.Thaw()); err != nil {
+		return err
+	}
+	return errors.Join(receive(ctx, x, func(_ int, b []byte) error {
+		if string(b) != "kept" {
+			return fmt.Errorf("%q came", b)
+		}
+		return nil
+	}), finish(ctx, p, x))
 }

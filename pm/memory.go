@@ -19,7 +19,8 @@ type Handle struct {
 	Node   int // the node that has locked the memory
 	Offset int // bytes from the beginning of the memory
 
-	slot uint16 // the place in the node's table
+	part uint8  // the part of the node's context
+	slot uint16 // the place in the part's table
 	life uint64 // differs for all pieces of memory that the context has ever locked
 }
 
@@ -35,7 +36,8 @@ const HandleSize = 24
 // AppendBinary appends the handle, in HandleSize bytes.
 func (h Handle) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint32(b, uint32(h.Node))
-	b = binary.LittleEndian.AppendUint32(b, uint32(h.slot))
+	b = binary.LittleEndian.AppendUint16(b, uint16(h.part))
+	b = binary.LittleEndian.AppendUint16(b, h.slot)
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.Offset))
 	return binary.LittleEndian.AppendUint64(b, h.life), nil
 }
@@ -50,13 +52,14 @@ func (h *Handle) UnmarshalBinary(b []byte) error {
 		return fmt.Errorf("%w: %d bytes, a handle has %d", ErrHandle, len(b), HandleSize)
 	}
 	*h = Handle{
-		Node: int(int32(binary.LittleEndian.Uint32(b))), slot: uint16(binary.LittleEndian.Uint32(b[4:])),
+		Node: int(int32(binary.LittleEndian.Uint32(b))), part: uint8(binary.LittleEndian.Uint16(b[4:])),
+		slot:   binary.LittleEndian.Uint16(b[6:]),
 		Offset: int(binary.LittleEndian.Uint64(b[8:])), life: binary.LittleEndian.Uint64(b[16:]),
 	}
 	return nil
 }
 
-// A memory is the memory that a context has locked, and the memory of other nodes that
+// A memory is the memory that one part of a context has locked, and the memory of other nodes that
 // it has attached to.
 type memory struct {
 	proc    *weft.Proc
@@ -69,7 +72,7 @@ type memory struct {
 	reached map[Handle]*weft.Remote // by the handle with offset 0
 }
 
-// newMemory opens the index, which other nodes read.
+// newMemory opens the index of a part, which other nodes read.
 func newMemory(ctx context.Context, p *weft.Proc, channel int) (*memory, error) {
 	m := &memory{proc: p, channel: channel, life: uint64(p.Now()), indexes: map[int]*weft.Remote{},
 		reached: map[Handle]*weft.Remote{}}
@@ -96,19 +99,27 @@ func (m *memory) close() error {
 // (pmMLock). The original locks memory that exists; weft must make it, so that processes of this
 // host can map it.
 //
-// node is the node for which the memory is locked, or Any. At most MaxLocked pieces can be locked. The bytes are valid
-// until MUnlock.
+// node is the node for which the memory is locked, or Any. In a composite context it selects the
+// part by which the memory is reached, so Any needs parts of one weft.Proc. At most MaxLocked
+// pieces can be locked. The bytes are valid until MUnlock.
 func (x *Context) MLock(ctx context.Context, node, n int) ([]byte, Handle, error) {
+	l := x.parts[0]
 	if node != Any {
-		if err := x.check(node); err != nil {
+		var err error
+		if l, err = x.to(node); err != nil {
 			return nil, Handle{}, err
 		}
 	}
-	slot, r, err := x.memory.lock(ctx, n)
+	for _, o := range x.parts {
+		if node == Any && o.proc != l.proc {
+			return nil, Handle{}, fmt.Errorf("pm: memory for any node, in a context of several Procs: %w", errors.ErrUnsupported)
+		}
+	}
+	slot, r, err := l.memory.lock(ctx, n)
 	if err != nil {
 		return nil, Handle{}, err
 	}
-	return r.Bytes(), Handle{Node: x.Self(), slot: uint16(slot), life: x.memory.life}, nil
+	return r.Bytes(), Handle{Node: x.Self(), part: uint8(l.number), slot: uint16(slot), life: l.memory.life}, nil
 }
 
 // lock makes memory in a free slot.
@@ -136,7 +147,7 @@ func (x *Context) MUnlock(h Handle) error {
 	if err != nil {
 		return err
 	}
-	m := x.memory
+	m := x.parts[h.part].memory
 	m.index.Store(8*int(h.slot), 0)
 	m.areas[h.slot] = nil
 	return r.Close()
@@ -147,10 +158,10 @@ func (x *Context) area(h Handle) (*weft.Region, error) {
 	if h.Node != x.Self() {
 		return nil, &HandleError{h, fmt.Sprintf("it is memory of another node than this one, which is %d", x.Self())}
 	}
-	if h.slot >= MaxLocked {
+	if int(h.part) >= len(x.parts) || h.slot >= MaxLocked {
 		return nil, &HandleError{h, "it does not come from a context of this kind"}
 	}
-	m := x.memory
+	m := x.parts[h.part].memory
 	if r := m.areas[h.slot]; r != nil && m.index.Load(8*int(h.slot)) == h.life {
 		return r, nil
 	}
@@ -159,13 +170,13 @@ func (x *Context) area(h Handle) (*weft.Region, error) {
 
 // remote returns the memory of another node for which a handle stands.
 func (x *Context) remote(ctx context.Context, h Handle) (*weft.Remote, error) {
-	if err := x.check(h.Node); err != nil {
+	if _, err := x.to(h.Node); err != nil {
 		return nil, err
 	}
-	if h.slot >= MaxLocked {
+	if int(h.part) >= len(x.parts) || h.slot >= MaxLocked {
 		return nil, &HandleError{h, "it is of no context like this one"}
 	}
-	m := x.memory
+	m := x.parts[h.part].memory
 	h.Offset = 0
 	if r := m.reached[h]; r != nil {
 		return r, nil

@@ -236,6 +236,59 @@ func asleep(ctx context.Context, p *weft.Proc) error {
 	return finish(ctx, p, x)
 }
 
+// composite: near nodes are reached by one channel and far nodes by another, and messages of both are
+// received in one place, in order for each node.
+func composite(ctx context.Context, p *weft.Proc) error {
+	const each = 50
+	var parts []*pm.Context
+	for channel := range 2 {
+		x, err := pm.Open(ctx, p, 1+channel, &pm.Config{SendBuffer: 64 << 10, RecvBuffer: 64 << 10})
+		if err != nil {
+			return err
+		}
+		parts = append(parts, x)
+	}
+	if _, err := pm.Compose(func(int) int { return 2 }, parts...); err == nil {
+		return errors.New("a route to nowhere")
+	}
+	x, err := pm.Compose(func(node int) int { return (node ^ p.Rank()) & 1 }, parts...)
+	if err != nil {
+		return err
+	}
+	got := make(cursor, x.Nodes())
+	total := 0
+	take := func(from int, b []byte) error {
+		total++
+		return got.next(from, b)
+	}
+	for i := range each {
+		for node := range x.Nodes() {
+			poll := func() error {
+				b, from, err := x.Receive()
+				if err != nil {
+					if err == weft.ErrWouldBlock {
+						err = nil
+					}
+					return err
+				}
+				return errors.Join(take(from, b), x.ReleaseReceiveBuffer())
+			}
+			if err := send(x, node, message(x.Self(), i), poll); err != nil {
+				return err
+			}
+		}
+	}
+	for total < each*x.Nodes() {
+		if err := receive(ctx, x, take); err != nil {
+			return err
+		}
+	}
+	if err := again(ctx, x.SendDone); err != nil {
+		return err
+	}
+	return finish(ctx, p, x)
+}
+
 // TestHeld: a program holds several messages at a time, each with its bytes, and gives them back in their order.
 func TestHeld(t *testing.T) { everywhere(t, 2, "held") }
 

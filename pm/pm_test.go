@@ -19,8 +19,8 @@ import (
 // programs are those that everywhere runs.
 var programs = map[string]func(context.Context, *weft.Proc) error{
 	"exchange": exchange, "truncate": truncate, "transfer": transfer, "full": full, "asleep": asleep,
-	"handles": handles, "noalloc": noalloc, "held": held,
-	"turns": turns, "frozen": frozen, "bereaved": bereaved,
+	"handles": handles, "composite": composite, "noalloc": noalloc, "held": held,
+	"turns": turns, "frozen": frozen, "bereaved": bereaved, "whole or not": wholeOrNot,
 }
 
 // TestMain makes this test's executable what package job starts.
@@ -64,12 +64,13 @@ func everywhere(t *testing.T, nodes int, name string) {
 	}
 }
 
-func TestExchange(t *testing.T) { everywhere(t, 4, "exchange") }
-func TestTruncate(t *testing.T) { everywhere(t, 2, "truncate") }
-func TestTransfer(t *testing.T) { everywhere(t, 3, "transfer") }
-func TestFull(t *testing.T)     { everywhere(t, 3, "full") }
-func TestAsleep(t *testing.T)   { everywhere(t, 2, "asleep") }
-func TestHandles(t *testing.T)  { everywhere(t, 2, "handles") }
+func TestExchange(t *testing.T)  { everywhere(t, 4, "exchange") }
+func TestTruncate(t *testing.T)  { everywhere(t, 2, "truncate") }
+func TestTransfer(t *testing.T)  { everywhere(t, 3, "transfer") }
+func TestFull(t *testing.T)      { everywhere(t, 3, "full") }
+func TestAsleep(t *testing.T)    { everywhere(t, 2, "asleep") }
+func TestHandles(t *testing.T)   { everywhere(t, 2, "handles") }
+func TestComposite(t *testing.T) { everywhere(t, 4, "composite") }
 
 // simulated reports whether the node is in a simulation.
 func simulated(p *weft.Proc) bool { return strings.HasPrefix(p.Host(), "machine") }

@@ -1,6 +1,9 @@
 package pm
 
-import "weft/extend"
+import (
+	"weft"
+	"weft/extend"
+)
 
 // MaxHeld is how many received messages a context holds at a time.
 const MaxHeld = 16
@@ -21,11 +24,28 @@ func (x *Context) Receive() (b []byte, from int, err error) {
 		return nil, 0, errReceiving
 	}
 	r := &x.received[(x.oldest+x.held)%MaxHeld]
-	if r.message, err = x.more.TryRecvCopy(r.short[:]); err != nil {
+	if len(x.parts) == 1 {
+		r.message, err = x.parts[0].more.TryRecvCopy(r.short[:])
+	} else {
+		r.message, err = x.receiveAny(r.short[:])
+	}
+	if err != nil {
 		return nil, 0, err
 	}
 	x.held++
 	return r.message.Data, r.message.From, nil
+}
+
+// receiveAny tries the parts in turn, so that none starves.
+func (x *Context) receiveAny(buf []byte) (extend.Message, error) {
+	for range x.parts {
+		l := x.parts[x.turn]
+		x.turn = (x.turn + 1) % len(x.parts)
+		if m, err := l.more.TryRecvCopy(buf); err != weft.ErrWouldBlock {
+			return m, err
+		}
+	}
+	return extend.Message{}, weft.ErrWouldBlock
 }
 
 // ReleaseReceiveBuffer gives the oldest message back that Receive has returned and the program holds

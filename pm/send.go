@@ -15,17 +15,18 @@ func (x *Context) GetSendBuffer(node, n int) ([]byte, error) {
 	if x.sending {
 		return nil, errSending
 	}
-	if err := x.check(node); err != nil {
+	l, err := x.to(node)
+	if err != nil {
 		return nil, err
 	}
 	if n < 1 || n > MTU {
 		return nil, &weft.ConfigError{Field: "length of the send buffer", Value: n, Min: 1, Max: MTU}
 	}
 	if n <= inline {
-		return x.shortBuffer(node, n)
+		return x.shortBuffer(l, node, n)
 	}
-	var err error
-	if x.draft, err = x.port.TryReserve(node, n); err != nil {
+	x.draft, err = l.port.TryReserve(node, n)
+	if err != nil {
 		return nil, err
 	}
 	x.sending = true
@@ -64,9 +65,9 @@ func (x *Context) Send() error {
 
 // shortBuffer returns a buffer in memory of the context for a short message, if there is room to
 // send it.
-func (x *Context) shortBuffer(node, n int) ([]byte, error) {
+func (x *Context) shortBuffer(l *part, node, n int) ([]byte, error) {
 	if x.sure != node {
-		if err := x.more.TryRoom(node, inline); err != nil {
+		if err := l.more.TryRoom(node, inline); err != nil {
 			return nil, err
 		}
 		x.sure = node
@@ -79,7 +80,7 @@ func (x *Context) shortBuffer(node, n int) ([]byte, error) {
 
 // sendShort sends a short message, and finds out whether there is room for another one.
 func (x *Context) sendShort() error {
-	more, err := x.more.TrySendMore(x.node, x.short, inline)
+	more, err := x.route[x.node].more.TrySendMore(x.node, x.short, inline)
 	if !more {
 		x.sure = -1
 	}
@@ -100,4 +101,11 @@ func (x *Context) Discard() error {
 
 // SendDone returns nil if the receivers' contexts have accepted every message that was sent, and
 // weft.ErrWouldBlock (EBUSY) if one has not, or if that is not known yet (pmIsSendDone).
-func (x *Context) SendDone() error { return x.more.TryFlush() }
+func (x *Context) SendDone() error {
+	for _, l := range x.parts {
+		if err := l.more.TryFlush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

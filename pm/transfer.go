@@ -13,7 +13,7 @@ const maxTransfers = 128
 
 // Write begins to write n bytes of locked memory of this node into locked memory of another node
 // (pmWrite). The program must not change these bytes until WriteDone has returned nil. A message
-// that is sent to the same node afterwards arrives after the
+// that is sent to the same node afterwards, over the same part of the context, arrives after the
 // bytes. If too many writes are under way the error is weft.ErrWouldBlock (ENOBUFS). At the first
 // use of a handle Write asks the handle's node, and waits for the answer until ctx ends.
 func (x *Context) Write(ctx context.Context, remote, local Handle, n int) error {

@@ -83,6 +83,8 @@ var ways = []Way{
 	{"torchrun", "torchrun", []string{"TORCHELASTIC_RUN_ID", "RANK"}, readTorch, ""},
 	{"slurm", "srun without PMI", []string{"SLURM_STEP_ID", "SLURM_PROCID"}, readSlurm, "slurmstepd"},
 	{"torch", "RANK and WORLD_SIZE, as PyTorch's launchers set them", []string{"RANK", "WORLD_SIZE"}, readTorch, ""},
+	{"pet", "PET_*, as Kubeflow's Trainer sets them", []string{"PET_NODE_RANK"}, readPET, ""},
+	{"lws", "Kubernetes LeaderWorkerSet", []string{"LWS_WORKER_INDEX"}, readLWS, ""},
 	{"kubernetes", "Kubernetes Indexed Job", []string{"JOB_COMPLETION_INDEX"}, readIndexedJob, ""},
 	{"etcd", "etcd gives the ranks", []string{EnvSize, EnvRendezvous}, readClaimed, ""},
 }

@@ -45,6 +45,9 @@ func TestRecognize(t *testing.T) {
 		torch:         {"torch", 1, 4, "m:29500"},
 		torch + slurm: {"slurm", 2, 4, "n01:"},
 		torch + slurm + "TORCHELASTIC_RUN_ID=x TORCHELASTIC_USE_AGENT_STORE=True": {"torchrun", 1, 4, "m:6"},
+		"PET_NNODES=4 PET_NODE_RANK=3 PET_MASTER_ADDR=m PET_MASTER_PORT=29400":    {"pet", 3, 4, "m:29400"},
+		"PET_NNODES=4:4 PET_NODE_RANK=3 PET_MASTER_ADDR=m":                        {"pet", 3, 4, "m:29500"},
+		"LWS_LEADER_ADDRESS=l.s LWS_GROUP_SIZE=4 LWS_WORKER_INDEX=1":              {"lws", 1, 4, "l.s:61060"},
 		"JOB_COMPLETION_INDEX=3 WEFT_SIZE=4": {"kubernetes", 3, 4,
 			"sort-0.ranks.default.svc.cluster.local:61060"},
 		"JOB_COMPLETION_INDEX=3 WEFT_SIZE=8 WEFT_LOCAL_RANK=1 WEFT_LOCAL_SIZE=2": {"kubernetes", 7, 8,
@@ -88,6 +91,9 @@ func TestMissing(t *testing.T) {
 		"OMPI_COMM_WORLD_RANK=1" + secretText:                                    "OMPI_COMM_WORLD_SIZE is not set",
 		"RANK=1 WORLD_SIZE=2" + secretText:                                       "MASTER_ADDR is not set",
 		"RANK=1 WORLD_SIZE=2 MASTER_ADDR=m MASTER_PORT=no" + secretText:          "MASTER_PORT=\"no\"",
+		"PET_NODE_RANK=1 PET_NNODES=2:4 PET_MASTER_ADDR=m" + secretText:          "a job of weft has a fixed size",
+		"PET_NODE_RANK=1 PET_NNODES=2 PET_NPROC_PER_NODE=8" + secretText:         "PET_NPROC_PER_NODE=8",
+		"LWS_WORKER_INDEX=1 LWS_GROUP_SIZE=2" + secretText:                       "LWS_LEADER_ADDRESS is not set",
 		"JOB_COMPLETION_INDEX=1" +
 			secretText: "WEFT_SIZE is not set: a Job does not tell its pods",
 		"JOB_COMPLETION_INDEX=1 WEFT_SIZE=4 WEFT_LOCAL_RANK=1" + secretText: "WEFT_LOCAL_SIZE is not set",
@@ -164,6 +170,7 @@ func FuzzEnvironment(f *testing.F) {
 	f.Add("WEFT_RANK=1 WEFT_SIZE=2 WEFT_RENDEZVOUS=h:99", "1,h,1,00,10.0.0.1")
 	f.Add("SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_STEP_NODELIST=n[1-2],[3]", "")
 	f.Add("JOB_COMPLETION_INDEX=3 WEFT_SIZE=4", "")
+	f.Add("PET_NNODES=4:4 PET_NODE_RANK=3 PET_MASTER_ADDR=m", "")
 	f.Fuzz(func(t *testing.T, text, published string) {
 		if p, err := Recognize(variables(text + secretText)); err == nil && p.Way.Name != "pmi" &&
 			(p.Size < 1 || p.Rank >= p.Size) {

@@ -5,6 +5,26 @@ import (
 	"strings"
 )
 
+// readLWS reads what LeaderWorkerSet sets: the leader is rank 0.
+func readLWS(e Environment) (p Plan, err error) {
+	if p.Rank, err = e.number("LWS_WORKER_INDEX", maxSize); err != nil {
+		return p, err
+	}
+	if p.Size, err = e.number("LWS_GROUP_SIZE", maxSize); err != nil {
+		return p, err
+	}
+	leader := e.Get("LWS_LEADER_ADDRESS")
+	p.Label = "lws " + leader
+	switch {
+	case leader != "":
+		p.Hosts = []string{leader}
+		p.Ports = []int{DefaultPort}
+	case p.Size > 1 && e.Get(EnvRendezvous) == "":
+		return p, &MissingVariable{Name: "LWS_LEADER_ADDRESS"}
+	}
+	return p, nil
+}
+
 // readIndexedJob reads what an Indexed Job says: an index, and nothing else. How many there are
 // the manifest must say, and where rank 0 is follows from this pod's own name. A pod of several
 // ranks, each in a container, is told so by variables of ours.
