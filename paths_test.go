@@ -21,9 +21,9 @@ var pathsAllowed = map[string]string{
 	"internal/process/guard.go":            "removes these directories",
 	"internal/counters/directory/place.go": "looks at what it has opened: TestOwnerIsDemanded, TestNothingIsFollowed",
 	"stream/listen.go":                     "removes the socket that it has made: TestCloseSparesSuccessor",
-	"stream/listenfile.go":                 "removes only sockets without listeners: TestListenSparesFiles, TestLockOfAnother",
+	"stream/listenfile.go":                 "removes sockets without listeners: TestListenSparesFiles, TestLockOfAnother",
 	"internal/transport/shm/shm.go":        "a socket with an abstract name, which has no path",
-	"mpi/file.go":                          "the program's own files: it gives name, flags and permissions, as to os.OpenFile",
+	"mpi/file.go":                          "the program's own files: it gives names and flags, as to os.OpenFile",
 }
 
 // changesPaths lists the functions of a package that change what has a path.
@@ -33,8 +33,12 @@ var changesPaths = map[string][]string{
 		"RemoveAll", "Rename", "Symlink", "Truncate", "WriteFile", "CopyFS",
 	},
 	"net":     {"ListenUnix", "ListenUnixgram", "ListenPacket"},
-	"unix":    {"Creat", "Link", "Mkdir", "Mkdirat", "Mknod", "Rename", "Renameat", "Rmdir", "Symlink", "Unlink", "Unlinkat"},
-	"syscall": {"Creat", "Link", "Mkdir", "Mkdirat", "Mknod", "Rename", "Renameat", "Rmdir", "Symlink", "Unlink", "Unlinkat"},
+	"unix":    systemCalls,
+	"syscall": systemCalls,
+}
+
+var systemCalls = []string{
+	"Creat", "Link", "Mkdir", "Mkdirat", "Mknod", "Rename", "Renameat", "Rmdir", "Symlink", "Unlink", "Unlinkat",
 }
 
 // TestPolicyPaths: whatever makes or removes a path in the product is one of a few places that have been looked at.

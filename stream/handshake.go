@@ -18,8 +18,8 @@ import (
 )
 
 // A dialler says what it is by the name of its own socket, which a listener learns when it accepts the connection, and
-// which means nothing to a program without weft: callerName, the number of its program, and 16 random digits. So there is
-// no handshake (PROTOCOL §11).
+// which means nothing to a program without weft: callerName, the number of its program, and 16 random digits. So there
+// is no handshake (PROTOCOL §11).
 const (
 	callerName  = "@weft-stream-6-" // its digit is the version of the protocol
 	callerBytes = len(callerName) + 16 + 16
