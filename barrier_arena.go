@@ -52,6 +52,9 @@ func (p *Proc) findBarrier(ctx context.Context, name string, id uint64, local []
 	for i := 0; i == 0 || i < hostbarrier.Arenas(a.mapped[owner][0].Bytes); i++ {
 		if i == len(a.mapped[owner]) {
 			r, err := p.attach(ctx, owner, arenaName(i))
+			if err == nil && r.direct == nil { // a rank that has left since it answered says so the next time
+				r, err = p.attach(ctx, owner, arenaName(i))
+			}
 			if err != nil {
 				return nil, err
 			}
