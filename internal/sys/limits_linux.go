@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"cmp"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -55,11 +56,11 @@ func Kernel() (release, machine string) {
 	return unix.ByteSliceToString(u.Release[:]), unix.ByteSliceToString(u.Machine[:])
 }
 
-// TerminalLines returns how many lines a terminal shows.
+// TerminalLines returns how many lines a terminal shows: 24 if it does not say.
 func TerminalLines(f *os.File) (int, error) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0, err
 	}
-	return int(size.Row), nil
+	return cmp.Or(int(size.Row), 24), nil
 }
