@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,13 +10,13 @@ import (
 // TestDeadline: a deadline passes at its moment, also if that is now, and one that was changed does not.
 func TestDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kicks := 0
-		d := &deadline{kick: func() { kicks++ }}
-		want := func(what string, passed bool, n int) {
+		var kicks atomic.Int32
+		d := &deadline{kick: func() { kicks.Add(1) }}
+		want := func(what string, passed bool, n int32) {
 			t.Helper()
 			synctest.Wait()
-			if d.passed.Load() != passed || kicks != n {
-				t.Errorf("%s: passed %v, and %d calls were woken", what, d.passed.Load(), kicks)
+			if d.passed.Load() != passed || kicks.Load() != n {
+				t.Errorf("%s: passed %v, and %d calls were woken", what, d.passed.Load(), kicks.Load())
 			}
 		}
 		d.set(time.Now())
