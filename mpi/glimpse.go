@@ -21,8 +21,7 @@ func (c *Comm) receive(b *Buffer, from int, key, mask uint64) (st Status, ok boo
 	if !ok || h.form == synchronous || h.kind != b.kind || int(h.size) != b.size || h.length > uint64(b.count()) {
 		return st, false
 	}
-	c.tracePosted(from, key, mask)
-	c.w.look.TraceCame(a.from, c.traceTag(key))
+	c.traceTaken(a, from, key, mask)
 	b.unpack(a.body)
 	c.w.changed()
 	return h.status(place), true
@@ -37,8 +36,7 @@ func (r *receive) begin(whole bool) {
 		return
 	}
 	if place, ok := r.c.takes(&w.came, r.source, r.key, r.mask); ok {
-		r.c.tracePosted(r.source, r.key, r.mask)
-		w.look.TraceCame(w.came.from, r.c.traceTag(w.came.head.key()))
+		r.c.traceTaken(&w.came, r.source, r.key, r.mask)
 		r.meet(place, &w.came.message)
 		return
 	}

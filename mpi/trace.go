@@ -21,3 +21,9 @@ func (c *Comm) tracePosted(source int, key, mask uint64) {
 	}
 	c.w.look.TracePosted(source, c.traceTag(key), mask|traceMask)
 }
+
+// traceTaken tells the trace of a receive that its message has met before it was posted.
+func (c *Comm) traceTaken(a *arrival, source int, key, mask uint64) {
+	c.tracePosted(source, key, mask)
+	c.w.look.TraceCame(a.from, c.traceTag(a.head.key()))
+}
