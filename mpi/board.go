@@ -154,12 +154,9 @@ func (s *board) tell(k *call) {
 // one. It is not for slots, at which the others look soon.
 func (s *board) own(n int) {
 	if n > roomInSlot {
-		mem.Own(s.place(s.c.me, nil, uint64(2-s.row))[:min(n, mostOwned)])
+		mem.Own(s.place(s.c.me, nil, uint64(2-s.row))[:min(n, roomOnBoard)])
 	}
 }
-
-// mostOwned is for how much memory own asks: more has left the caches when it is needed.
-const mostOwned = 16 << 10
 
 // reach reports whether some members have come to a turn. If one has not, the goroutines that carry operations out wait
 // for that one. The error says that the calls of a member do not belong to those of this one.

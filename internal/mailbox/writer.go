@@ -103,13 +103,10 @@ func (w *Writer) own(ticket uint32, n int) {
 		return
 	}
 	tail := w.b.amt[w.ring].tail.Load() &^ closed
-	if next, _, ok := w.b.parts(w.ring, tail, 0, min(n, mostOwned)); ok {
+	if next, _, ok := w.b.parts(w.ring, tail, 0, n); ok {
 		mem.Own(next)
 	}
 }
-
-// mostOwned is for how many bytes own asks: more has left the caches when it is written.
-const mostOwned = 16 << 10
 
 // Depart says that a message, or what is left of it from a byte on, leaves by another
 // way now. It fails while another message has been written in part.

@@ -28,8 +28,6 @@ const (
 
 	bytesGrowth = 4
 	mostParts   = 8
-
-	mostOwned = 16 << 10 // bytes for which Publish asks: more has left the caches when it is written
 )
 
 // ErrNonsense reports words in shared memory that cannot be: the other side is broken
@@ -168,7 +166,7 @@ func (p *ByteProducer) Commit(n int) { p.tail += uint64(n) }
 // consumer's doorbell must be looked at next. It asks for the memory that as many bytes again will need.
 func (p *ByteProducer) Publish() {
 	p.m.tail.Store(p.tail)
-	again := min(p.tail-p.shown, mostOwned)
+	again := p.tail - p.shown
 	p.shown = p.tail
 	size := uint64(len(p.part))
 	at := p.tail & (size - 1)
