@@ -150,8 +150,8 @@ func TestSort(t *testing.T) {
 	}
 }
 
-// A packet that was looked at stays the first until it is taken. The sender of packets that are taken so goes on, however
-// many they are.
+// A packet that was looked at stays the first until it is taken. Packets that are taken so give their sender room, as
+// others do.
 func TestPeek(t *testing.T) {
 	need(t)
 	a, b, _ := ends(t, one)

@@ -100,7 +100,7 @@ func (t *Transport) harvest(looks int) {
 	t.afterwards()
 }
 
-// afterwards posts slots, once there are some for each of those that are posted, and tells peers what was consumed. The
+// afterwards posts the free slots once they are a quarter of the posted ones, and tells peers what was consumed. The
 // lock is held.
 func (t *Transport) afterwards() {
 	if some := 4; some*len(t.in.unposted) > t.in.posted {

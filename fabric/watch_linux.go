@@ -18,7 +18,7 @@ type duty struct {
 const patience = 1000
 
 // The watch looks often for a millisecond, and then once a millisecond. If it were slower, two ranks whose goroutines
-// have slept once might do so for ever: by the time of a look at each end the answer would come too late to poll for it.
+// have slept once might sleep for every message: an answer would come after its receiver has stopped polling.
 const brief = int(longest / shortest) // looks
 
 // looked says that a goroutine of the node has looked.
@@ -87,8 +87,8 @@ func (t *Transport) watch() {
 	}
 }
 
-// tend looks once, unless the node has. It returns the pause until the watch looks again, or a negative one if it need not,
-// and whether it must ring for a packet that has come.
+// tend looks once, unless the node has. It returns the pause until the watch looks again, negative if there is no need,
+// and whether the watch must ring for a packet that has come.
 func (t *Transport) tend() (pause time.Duration, ring bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

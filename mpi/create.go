@@ -135,7 +135,7 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 type Birth struct {
 	c     *Comm
 	all   []applicant
-	order uint32 // among those that are made of c
+	order uint32 // which communicator of c it is: see nextBirth
 	q     *Request
 }
 
@@ -145,7 +145,7 @@ func (c *Comm) StartDup() (*Birth, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Birth{c: c, all: make([]applicant, c.Size()), order: c.conceive()}
+	b := &Birth{c: c, all: make([]applicant, c.Size()), order: c.nextBirth()}
 	b.q, err = c.start(even(OpSplit, Of([]applicant{{number: number}}), Of(b.all), 0))
 	if err != nil {
 		c.stillborn(b.order)

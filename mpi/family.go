@@ -24,15 +24,15 @@ type family struct {
 
 // gatherApplicants has all members say what communicator they make. Birth is its place among those that are made of c.
 func (c *Comm) gatherApplicants(ctx context.Context, mine applicant, all []applicant) (birth uint32, err error) {
-	birth = c.conceive()
+	birth = c.nextBirth()
 	if err = c.run(ctx, even(OpSplit, Of([]applicant{mine}), Of(all), 0)); err != nil {
 		c.stillborn(birth)
 	}
 	return birth, err
 }
 
-// conceive returns the place of a communicator that is to be made among those that are made of c.
-func (c *Comm) conceive() uint32 {
+// nextBirth counts a communicator that will be made of c, and returns the count.
+func (c *Comm) nextBirth() uint32 {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
 	c.family.births++

@@ -34,8 +34,8 @@ func window64(ctx context.Context, c *Comm, n int, run func(w *Window[int64]) er
 	return w.Free(ctx)
 }
 
-// linkedList has all members append to one list, whose elements lie in the memory of those that made them. The next one
-// of an element is a member and a place; the end is found by going there. Word 0 of member 0 is the first one.
+// linkedList has all members append to one list. An element lies in the memory of the member that made it, and names
+// the next element by its member and place. Word 0 of member 0 names the first element.
 func linkedList(ctx context.Context, c *Comm, byFetch bool) error {
 	const each = 20
 	name := func(rank, at int) int64 { return int64(rank*1000 + at) } // 0 is none, as places begin at 1

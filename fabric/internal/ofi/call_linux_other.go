@@ -4,7 +4,7 @@ package ofi
 
 import "github.com/ebitengine/purego"
 
-// call makes the calls of a block and of those that follow it.
+// call makes the calls of the chain that begins with a block.
 func (b *block) call() int64 {
 	for k := b; ; k = k.next {
 		for r := int64(eagain); r == eagain; k.looks-- {
