@@ -113,11 +113,7 @@ func (q *Port) TryRecv() (Message, error) {
 // Await returns when there is something to receive, a message or the report of a death, and
 // leaves it in the port. If several goroutines receive, another one may take it first.
 func (q *Port) Await(ctx context.Context) error {
-	c := driver.NewCall()
-	defer c.Free()
-	c.Msg.Kind = msg.Await
-	c.Msg.Peer = Any
-	return q.p.node.Message(ctx, q.port, c)
+	return q.p.node.Await(ctx, q.port)
 }
 
 // RecvInto receives the next message, from any rank, into buf, and returns its length and

@@ -150,16 +150,27 @@ type Received struct {
 func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (r Received, offered *Call, err error) {
 	n.enter()
 	if n.mayStay(p, from) {
-		looks := n.straight.looks
-		if from == msg.Any && len(n.transports.all) > 1 {
-			looks = 1 // it may come another way
-		}
-		if r, ok := n.takeStraight(ctx, p, from, buf, looks); ok {
+		if r, ok := n.takeStraight(ctx, p, from, buf, n.looksFrom(from)); ok {
 			n.mu.Unlock()
 			return r, nil, nil
 		}
 	}
 	return n.receiveCalling(ctx, p, from, buf)
+}
+
+// Await returns when there is something to receive on a port, and leaves it there.
+func (n *Node) Await(ctx context.Context, p *msg.Port) error {
+	n.enter()
+	if n.mayStay(p, msg.Any) && n.seeStraight(ctx, p) {
+		n.mu.Unlock()
+		return nil
+	}
+	n.mu.Unlock()
+	c := NewCall()
+	defer c.Free()
+	c.Msg.Kind = msg.Await
+	c.Msg.Peer = msg.Any
+	return n.Message(ctx, p, c)
 }
 
 // receiveCalling is Receive by a Call. The lock is held, and given up.

@@ -59,20 +59,48 @@ func (n *Node) mayStay(p *msg.Port, from int) bool {
 func (n *Node) takeStraight(ctx context.Context, p *msg.Port, from int, buf []byte, looks int) (r Received, ok bool) {
 	s := &n.straight
 	began := n.mark()
-	for made := 0; ; {
-		sender, pkt, maybe := s.peeker.Peek(from)
+	sender, pkt, made := n.lookStraight(ctx, from, looks)
+	if pkt == nil {
+		return r, false
+	}
+	w, ok := n.eng.Straight(n.clock(), p, sender, pkt, buf)
+	if ok {
+		s.peeker.Took()
+		s.row++
+		n.tookStraight(p, sender, made, began, w)
+	}
+	return Received{sender, w.N, w.Block}, ok
+}
+
+// seeStraight waits for a message that may be taken the short way, and leaves it. It reports whether there is one. The
+// lock is held.
+func (n *Node) seeStraight(ctx context.Context, p *msg.Port) bool {
+	sender, pkt, made := n.lookStraight(ctx, msg.Any, n.looksFrom(msg.Any))
+	if pkt == nil || !n.eng.Sees(p, sender, pkt) {
+		return false
+	}
+	n.looked(made)
+	return true
+}
+
+// looksFrom returns how often a goroutine looks that waits for a message from a peer, or from msg.Any.
+func (n *Node) looksFrom(from int) int {
+	if from == msg.Any && len(n.transports.all) > 1 {
+		return 1 // it may come another way
+	}
+	return n.straight.looks
+}
+
+// lookStraight looks for a packet so many times, and returns how many of these were in vain. The lock is held.
+func (n *Node) lookStraight(ctx context.Context, from, looks int) (sender int, pkt []byte, made int) {
+	for {
+		sender, pkt, maybe := n.straight.peeker.Peek(from)
 		if pkt != nil {
-			w, ok := n.eng.Straight(n.clock(), p, sender, pkt, buf)
-			if ok {
-				s.peeker.Took()
-				s.row++
-				n.tookStraight(p, sender, made, began, w)
-			}
-			return Received{sender, w.N, w.Block}, ok
+			return sender, pkt, made
 		}
 		made++
 		if maybe || made >= looks || n.company.lockers.Load() > 0 || made == 1 && ctx.Err() != nil {
-			return r, false
+			return 0, nil, made
 		}
 		sys.Pause() // the peer may run on the other half of this core
 	}
@@ -80,15 +108,20 @@ func (n *Node) takeStraight(ctx context.Context, p *msg.Port, from int, buf []by
 
 // tookStraight does what is due after a message was taken at the last of some looks. The lock is held.
 func (n *Node) tookStraight(p *msg.Port, from, looks int, began int64, w msg.Whole) {
-	if looks > 0 { // it has waited
-		waits := &n.stats.page.Node.Waits[counters.Receive]
-		waits.Count++
-		waits.Polled += uint64(n.waiting.looked(looks))
-	}
+	n.looked(looks)
 	if n.eng.Stirred() {
 		n.flush(n.clock())
 	}
 	if n.timeline != nil {
 		n.noteReceived(began, p, from, w.Seq, w.N)
+	}
+}
+
+// looked counts a wait for a message, if it has taken so many looks. The lock is held.
+func (n *Node) looked(looks int) {
+	if looks > 0 {
+		waits := &n.stats.page.Node.Waits[counters.Receive]
+		waits.Count++
+		waits.Polled += uint64(n.waiting.looked(looks))
 	}
 }

@@ -65,3 +65,37 @@ func TestStraightBesideOthers(t *testing.T) {
 		t.Errorf("%d messages of %d took the short way, and %d more waits are careful", straight, 4*inARow, left)
 	}
 }
+
+// TestAwaitStraight: a wait for something to receive looks for it before it makes a call, and leaves it.
+func TestAwaitStraight(t *testing.T) {
+	r := newRig(t, Waiting{Budget: time.Minute})
+	buf := make([]byte, 8)
+	for range 2 * inARow {
+		r.send(1, "message")
+		if err := r.nodes[0].Await(t.Context(), r.ports[0]); err != nil {
+			t.Fatal(err)
+		}
+		got, ok, err := r.nodes[0].TryReceive(r.ports[0], msg.Any, buf)
+		if err != nil || !ok || string(buf[:got.N]) != "message" {
+			t.Fatalf("%+v, %v, %v, %q", got, ok, err, buf)
+		}
+	}
+	r.look(0, func(n *Node) bool {
+		if c := n.stats.page.Peer(1).Received; c.Messages != 2*inARow {
+			t.Errorf("%d messages of %d", c.Messages, 2*inARow)
+		}
+		return true
+	})
+	r.send(1, "one more")
+	straight := false
+	for range 100 * inARow { // the goroutines of the node may be busy at first
+		r.look(0, func(n *Node) bool {
+			n.straight.row = 0
+			straight = straight || n.mayStay(r.ports[0], msg.Any) && n.seeStraight(t.Context(), r.ports[0])
+			return true
+		})
+	}
+	if !straight {
+		t.Error("a message is not seen before a call is made")
+	}
+}

@@ -125,6 +125,12 @@ func (e *Engine) Straight(
 	return w, ok
 }
 
+// Sees reports whether a packet that Straight may be asked for is the next whole message of its sender.
+func (e *Engine) Sees(to *msg.Port, from int, pkt []byte) bool {
+	p := e.known(from)
+	return p != nil && p.gone == nil && len(e.returnUntold) == 0 && to.Sees(from, pkt)
+}
+
 // Stirred reports whether there is something to send, or an operation has ended.
 func (e *Engine) Stirred() bool { return !e.active.Empty() || e.Msg.HasFinished() }
 

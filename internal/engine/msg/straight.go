@@ -25,8 +25,7 @@ func (p *Port) Expects(from int) bool {
 // a message of this peer.
 func (p *Port) Straight(from int, frame, buf []byte) (w Whole, ok bool) {
 	d := p.known(from)
-	if d == nil || d.barred || d.partial != nil || d.into != nil || d.standing.waits() ||
-		len(p.layer.gone) > 0 && p.layer.gone[from] != nil {
+	if d == nil || !p.unbroken(d, from) {
 		return w, false
 	}
 	ack, ask, ok := wire.TakeWhole(frame, p.channel, d.expected)
@@ -61,6 +60,23 @@ func (p *Port) Straight(from int, frame, buf []byte) (w Whole, ok bool) {
 		p.ackData(d)
 	}
 	return w, true
+}
+
+// Sees reports whether a frame of a peer is its next whole message, for which there is room. The port must expect a
+// message of this peer.
+func (p *Port) Sees(from int, frame []byte) bool {
+	d := p.known(from)
+	if d == nil || !p.unbroken(d, from) {
+		return false
+	}
+	_, _, ok := wire.TakeWhole(frame, p.channel, d.expected)
+	return ok && p.recv.fits(len(frame)-wire.DataSize, p.promised)
+}
+
+// unbroken reports whether a whole message is what comes next of a peer.
+func (p *Port) unbroken(d *pair, from int) bool {
+	return !d.barred && d.partial == nil && d.into == nil && !d.standing.waits() &&
+		(len(p.layer.gone) == 0 || p.layer.gone[from] == nil)
 }
 
 // copyBytes is copy for messages, most of which are short: a word is one store.

@@ -109,18 +109,22 @@ func TestStraightChecksFrames(t *testing.T) {
 		from  int
 		frame []byte
 		buf   []byte
+		seen  bool
 	}{
-		{"of a rank from which nothing has come", 2, data(1, 0, 8), buf},
-		{"of another channel", 1, data(2, 1, 8), buf},
-		{"that has come before", 1, data(1, 0, 8), buf},
-		{"that is not the next", 1, data(1, 2, 8), buf},
-		{"longer than the buffer", 1, data(1, 1, 9), buf},
-		{"a part", 1, append(part, make([]byte, 8)...), buf},
-		{"longer than the receive buffer", 1, data(1, 1, 3*MaxEager), nil},
-		{"cut", 1, data(1, 1, 8)[:wire.DataSize-1], buf},
+		{"of a rank from which nothing has come", 2, data(1, 0, 8), buf, false},
+		{"of another channel", 1, data(2, 1, 8), buf, false},
+		{"that has come before", 1, data(1, 0, 8), buf, false},
+		{"that is not the next", 1, data(1, 2, 8), buf, false},
+		{"longer than the buffer", 1, data(1, 1, 9), buf, true},
+		{"a part", 1, append(part, make([]byte, 8)...), buf, false},
+		{"longer than the receive buffer", 1, data(1, 1, 3*MaxEager), nil, false},
+		{"cut", 1, data(1, 1, 8)[:wire.DataSize-1], buf, false},
 	} {
 		if straight(p, c.from, c.from, c.frame, c.buf) {
 			t.Errorf("%s: it is taken", c.what)
+		}
+		if seen := p.Sees(c.from, c.frame); seen != c.seen {
+			t.Errorf("%s: it is seen: %v", c.what, seen)
 		}
 	}
 	if d := p.pairs[1]; d.expected != 1 || p.recv.used != 0 {
