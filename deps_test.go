@@ -158,7 +158,7 @@ internal/cli
 internal/planted
 internal/weak
 extend                  . failure internal/amt internal/driver internal/engine/msg internal/hostbarrier internal/inside internal/waitgraph
-internal/inside         internal/amt internal/bootstrap internal/driver internal/engine/msg internal/engine/rma internal/sim/job internal/waitgraph
+internal/inside         internal/amt internal/bootstrap internal/driver internal/engine/msg internal/engine/rma internal/sharedmem internal/sim/job internal/waitgraph
 internal/inbox          failure internal/driver internal/engine/rma internal/engine/wire internal/mailbox internal/mem internal/sharedmem internal/sys internal/timeline internal/transport
 `
 

@@ -42,4 +42,6 @@ func (p *Proc) library(key any, make func() any) any {
 	return v
 }
 
-func (p *Proc) parts() inside.Proc { return inside.Proc{Node: p.node, Job: &p.job, Waits: &p.waits} }
+func (p *Proc) parts() inside.Proc {
+	return inside.Proc{Node: p.node, Job: &p.job, Memory: p.memory, Waits: &p.waits}
+}

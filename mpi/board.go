@@ -55,7 +55,7 @@ type board struct {
 //	8       place of the elements: 0 in the slot, 1 or 2 in a row; and 1<<8 if the turn is not the member's last one,
 //	        1<<9 if it has shown where they are, though other members may have not
 //	16      header of the operation without the communicator, 24 bytes
-//	40      elements; or the process and the address where they are
+//	40      elements; or where they are: process, shared memory or 0, 4 bytes each; address, offset in the shared memory
 const (
 	slotsOnBoard  = 16 // of a member
 	aheadOnBoard  = slotsOnBoard / 2

@@ -11,8 +11,9 @@ import (
 )
 
 // Many elements are copied once only: they stay in the memory of their members, which say on the board where that is,
-// and the others read them there. Such an operation has one turn for all elements, and at its end another one, in which
-// members say that they have read: a member that has shown elements waits for that.
+// and the others read them there: through a mapping if it is memory of Alloc, else by the kernel. Such an operation has
+// one turn for all elements, and at its end another one, in which members say that they have read: a member that has
+// shown elements waits for that.
 //
 // A member whose operation fails notes that on the board before the program can change its elements: what is read and
 // then found to be of such a member does not count.
@@ -44,7 +45,8 @@ func (s *board) readable() bool {
 			continue
 		}
 		clear(b)
-		if s.placeOf(i, 0).Read(s.c.group.at(i), 0, b) != nil || binary.LittleEndian.Uint64(b) != ^uint64(i) {
+		err := extend.ReadPlace(s.c.w.p, s.placeOf(i, 0), s.c.group.at(i), 0, b)
+		if err != nil || binary.LittleEndian.Uint64(b) != ^uint64(i) {
 			return false
 		}
 	}
@@ -53,10 +55,17 @@ func (s *board) readable() bool {
 
 // point says in this member's slot where its elements are.
 func (s *board) point(turn uint64, elements []byte) {
-	at := extend.PlaceOf(elements)
-	slot := s.slot(s.c.me, turn)
-	binary.LittleEndian.PutUint64(slot[atElements:], at.Process)
-	binary.LittleEndian.PutUint64(slot[atElements+8:], at.Address)
+	var at extend.Place
+	for i := range s.c.group.n {
+		if i != s.c.me {
+			at = extend.PlaceOf(s.c.w.p, elements, s.c.group.at(i))
+		}
+	}
+	slot := s.slot(s.c.me, turn)[atElements:]
+	binary.LittleEndian.PutUint32(slot, at.Process)
+	binary.LittleEndian.PutUint32(slot[4:], at.Memory)
+	binary.LittleEndian.PutUint64(slot[8:], at.Address)
+	binary.LittleEndian.PutUint64(slot[16:], at.Offset)
 }
 
 // show says in this member's slot that its elements stay where they are, and where that is.
@@ -72,9 +81,10 @@ func (s *board) shows(member int) bool {
 
 // placeOf returns where a member says that its elements are.
 func (s *board) placeOf(member int, turn uint64) extend.Place {
-	slot := s.slot(member, turn)
+	slot := s.slot(member, turn)[atElements:]
 	return extend.Place{
-		Process: binary.LittleEndian.Uint64(slot[atElements:]), Address: binary.LittleEndian.Uint64(slot[atElements+8:]),
+		Process: binary.LittleEndian.Uint32(slot), Memory: binary.LittleEndian.Uint32(slot[4:]),
+		Address: binary.LittleEndian.Uint64(slot[8:]), Offset: binary.LittleEndian.Uint64(slot[16:]),
 	}
 }
 
@@ -91,7 +101,7 @@ func (s *board) near() bool {
 	if other >= s.c.group.n {
 		return true
 	}
-	word := func(member int) []byte { return s.slot(member, 0)[atElements+16:] }
+	word := func(member int) []byte { return s.slot(member, 0)[atElements+24:] }
 	return s.bell.RoundTrip(word(s.c.me), word(other), s.c.me < other) < farRoundTrip
 }
 
@@ -126,8 +136,12 @@ func (k *call) fetchFrom(from extend.Place, dst []byte, member, at int) error {
 	if len(dst) == 0 {
 		return nil
 	}
+	return k.still(member, extend.ReadPlace(k.c.w.p, from, k.c.group.at(member), at, dst))
+}
+
+// still returns how it ended to read the elements of a member, which must not have changed meanwhile.
+func (k *call) still(member int, err error) error {
 	s := k.c.board
-	err := from.Read(k.c.group.at(member), at, dst)
 	if mem.Load64(s.memory, atFailed+8*member) != 0 || errors.Is(err, weft.ErrPeer) {
 		s.queue.awaits = awaited{member, noTurn}
 		return errEnding
@@ -156,7 +170,9 @@ func (k *call) combinedFar(dst, mine []byte, at, members int) error {
 // combinePiece combines a piece of the elements, in the order of the members. Dst may be mine.
 func (k *call) combinePiece(dst, mine, sum, theirs []byte, at, members int) error {
 	if k.c.me == 0 {
-		copy(dst, mine)
+		if &dst[0] != &mine[0] {
+			copy(dst, mine)
+		}
 		sum = dst
 	} else if err := k.fetch(sum, 0, at); err != nil {
 		return err
@@ -164,15 +180,26 @@ func (k *call) combinePiece(dst, mine, sum, theirs []byte, at, members int) erro
 	for i := 1; i < members; i++ {
 		if i == k.c.me {
 			k.combine.apply(sum, mine)
-			continue
-		}
-		if err := k.fetch(theirs, i, at); err != nil {
+		} else if err := k.combineOf(sum, theirs, i, at); err != nil {
 			return err
 		}
-		k.combine.apply(sum, theirs)
 	}
 	if k.c.me != 0 {
 		copy(dst, sum)
 	}
+	return nil
+}
+
+// combineOf combines into sum what a member has at an offset: where it is, if it is mapped here, or copied to theirs.
+func (k *call) combineOf(sum, theirs []byte, member, at int) error {
+	place := k.c.board.placeOf(member, k.c.board.turn)
+	if mapped := extend.MapPlace(k.c.w.p, place, k.c.group.at(member), at, len(sum)); mapped != nil {
+		k.combine.apply(sum, mapped)
+		return k.still(member, nil)
+	}
+	if err := k.fetchFrom(place, theirs, member, at); err != nil {
+		return err
+	}
+	k.combine.apply(sum, theirs)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"weft/extend"
+	"weft/internal/mem"
 )
 
 // On the board, an operation with a length for each member has as many turns as its longest part needs: each member
@@ -70,7 +71,7 @@ func (k *call) beginVaried() error {
 		for i := range k.outs {
 			at := k.shown[inList*i:]
 			k.outs[i].putPart(at)
-			binary.LittleEndian.PutUint64(at[atPart:], extend.PlaceOf(k.outs[i].b).Address)
+			binary.LittleEndian.PutUint64(at[atPart:], mem.Addr(k.outs[i].b))
 		}
 	}
 	return nil

@@ -174,7 +174,8 @@ func (b *Buffer) describe(h *header) {
 }
 
 // Alloc returns n zeroed elements, of a type without pointers, in memory that ranks of the same host can read without a
-// system call: long messages sent from it are copied once. The memory is valid until the Proc is closed.
+// system call: long messages sent from it, and elements of collective operations, are copied once. The memory is valid
+// until the Proc is closed.
 func Alloc[T any](p *weft.Proc, n int) ([]T, error) {
 	if kindOf[T]() == reflect.Invalid {
 		return nil, ErrType

@@ -8,15 +8,17 @@ import (
 	"weft/internal/driver"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
+	"weft/internal/sharedmem"
 	"weft/internal/sim/job"
 	"weft/internal/waitgraph"
 )
 
 // A Proc is the parts of a weft.Proc.
 type Proc struct {
-	Node  *driver.Node
-	Job   *bootstrap.Job
-	Waits *waitgraph.Waits
+	Node   *driver.Node
+	Job    *bootstrap.Job
+	Memory *sharedmem.Table
+	Waits  *waitgraph.Waits
 }
 
 // A Port is the parts of a weft.Port.
