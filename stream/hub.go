@@ -156,8 +156,8 @@ func (h *hub) look(idle time.Duration) bool {
 		return false
 	}
 	defer polling.Add(-1)
-	for range looks {
-		sys.Pause()
+	for made := range looks {
+		sys.Relax(made)
 	}
 	return true
 }

@@ -175,9 +175,8 @@ func enter(n *atomic.Int32, most int) bool {
 	return false
 }
 
-// looks is how often a polling goroutine looks at the ring, with a pause of the processor in
-// between, before it looks at the clock and lets other goroutines run.
-const looks = 16
+// looks is how often a polling goroutine looks at the ring before it looks at the clock and lets other goroutines run.
+const looks = 64
 
 // poll looks at the ring for the time of the budget, and reports whether the wait is over.
 func (w *waiter) poll(begun time.Time) bool {
@@ -186,7 +185,7 @@ func (w *waiter) poll(begun time.Time) bool {
 	}
 	defer polling.Add(-1)
 	for i := 1; ; i++ {
-		sys.Pause()
+		sys.Relax(i)
 		if w.over() {
 			w.budget = min(2*w.budget, w.c.spin)
 			return true

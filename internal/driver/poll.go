@@ -51,25 +51,25 @@ func (n *Node) Look(ctx context.Context, cond func() bool) error {
 // Glance looks at a word as often as Spin looks before it does anything else, or until it differs from old, and returns
 // it. On a host it looks once.
 func (n *Node) Glance(word *atomic.Uint64, old uint64) (v uint64) {
-	for range n.memoryLooks() {
+	for made := range n.Looks() {
 		if v = word.Load(); v != old {
 			break
 		}
-		sys.Pause()
+		sys.Relax(made)
 	}
 	return v
 }
 
-// memoryLooks returns how often a goroutine that waits for memory to change looks there before it looks for packets:
+// Looks returns how often a goroutine that waits for memory to change looks there before it looks for packets:
 // seldom if packets change it.
-func (n *Node) memoryLooks() int {
+func (n *Node) Looks() int {
 	switch {
 	case n.cfg.Host != nil:
 		return 1
 	case n.transports.network:
-		return glancesCall
+		return memoryGlancesCall
 	}
-	return glances
+	return memoryGlances
 }
 
 // Spin polls until cond holds, or for as long as any wait does. It reports whether
@@ -89,11 +89,11 @@ func (n *Node) Spin(ctx context.Context, cond func() bool) (bool, error) {
 		}
 	}()
 	for round := 0; ; round++ {
-		for range n.memoryLooks() {
+		for made := range n.Looks() {
 			if cond() {
 				return true, nil
 			}
-			sys.Pause()
+			sys.Relax(made)
 		}
 		if as == nil && n.transports.network && !n.cfg.Wait.Interrupt {
 			as = NewCall()

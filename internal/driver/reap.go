@@ -70,6 +70,10 @@ func (n *Node) reapYielding(c *Call) {
 const (
 	glances     = 64
 	glancesCall = 8
+
+	// To look at a word of memory takes less, and sys.Relax pauses at every fourth look.
+	memoryGlances     = 4 * glances
+	memoryGlancesCall = 4 * glancesCall
 )
 
 // patience is how long a reaper polls after the last packet, whatever its budget:

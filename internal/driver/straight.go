@@ -36,9 +36,9 @@ func (s *straight) lookAt(t transport.Transport, w Waiting) {
 	case w.Budget == 0 || w.Yields > 0 || w.InProcess:
 		s.looks = 1
 	case t.Caps().Beats:
-		s.looks = interleave.Brief(glancesCall)
+		s.looks = interleave.Brief(memoryGlancesCall)
 	default:
-		s.looks = interleave.Brief(glances)
+		s.looks = interleave.Brief(memoryGlances)
 	}
 }
 
@@ -102,7 +102,7 @@ func (n *Node) lookStraight(ctx context.Context, from, looks int) (sender int, p
 		if maybe || made >= looks || n.company.lockers.Load() > 0 || made == 1 && ctx.Err() != nil {
 			return 0, nil, made
 		}
-		sys.Pause() // the peer may run on the other half of this core
+		sys.Relax(made)
 	}
 }
 

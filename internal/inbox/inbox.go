@@ -87,9 +87,9 @@ func Open(h *Host, c Config) (*Inbox, error) {
 
 // TryNext returns in d the next message, if one has arrived.
 func (m *Inbox) TryNext(d *Delivery) (ok bool, err error) {
-	if ok, err = m.take(d, true, 0, 0); !ok && err == nil {
+	if ok, err = m.take(d, true, 1, 0, 0); !ok && err == nil {
 		m.host.Node.Assist()
-		if ok, err = m.take(d, true, 0, 0); !ok && err == nil {
+		if ok, err = m.take(d, true, 1, 0, 0); !ok && err == nil {
 			m.host.Node.Vain()
 		}
 	}
@@ -98,7 +98,7 @@ func (m *Inbox) TryNext(d *Delivery) (ok bool, err error) {
 
 // Next returns in d the next message, or the next packet unless join is set, and waits for it if there is none.
 func (m *Inbox) Next(ctx context.Context, d *Delivery, join bool) error {
-	ok, err := m.take(d, join, 0, 1)
+	ok, err := m.take(d, join, m.host.Node.Looks(), 0, 1)
 	for !ok && err == nil {
 		began := m.host.Timeline.Mark()
 		err = m.await(ctx)
@@ -109,7 +109,7 @@ func (m *Inbox) Next(ctx context.Context, d *Delivery, join bool) error {
 			m.leave()
 			return err
 		}
-		ok, err = m.take(d, join, 1, 1)
+		ok, err = m.take(d, join, 1, 1, 1)
 	}
 	return err
 }
