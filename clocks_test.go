@@ -14,6 +14,7 @@ import (
 var clocksAllowed = map[string]string{
 	"internal/waittest/waittest.go":                                     "waits for all tests, and ends a hang",
 	"internal/handshake/acceptor_test.go":                               "its slow network is in a bubble of synctest",
+	"internal/launch/grace_test.go":                                     "its ranks are in a bubble of synctest",
 	"internal/engine/bench_test.go":                                     "a benchmark: it measures, and refuses nothing",
 	"lab/inside/testdata/internal/transport/eth/segments_linux_test.go": "a benchmark",
 	"internal/doctor/measure_test.go":                                   "gives each rank a clock of its own",

@@ -171,7 +171,8 @@ func (r *Running) startAll() error {
 	r.over = true
 	r.killAll()
 	for r.collected < int(began.Load()) {
-		r.collect(<-r.ends)
+		r.take(<-r.ends)
+		r.collect()
 	}
 	return errors.Join(errs...)
 }
@@ -290,9 +291,9 @@ func (r *Running) wait(ctx context.Context, signals <-chan os.Signal) {
 	for r.collected < len(r.ranks) {
 		select {
 		case k := <-r.ends:
-			if r.collect(k) && state == running && !r.job.Survive {
-				end(syscall.SIGTERM)
-			}
+			r.take(k)
+		case <-r.late:
+			r.giveUp()
 		case s := <-signals:
 			if s == os.Interrupt {
 				interrupts++
@@ -322,6 +323,9 @@ func (r *Running) wait(ctx context.Context, signals <-chan os.Signal) {
 			} else {
 				r.killAll()
 			}
+		}
+		if r.collect() && state == running && !r.job.Survive {
+			end(syscall.SIGTERM)
 		}
 	}
 	r.judge()

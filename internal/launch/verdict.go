@@ -14,70 +14,78 @@ import (
 // A verdict is the result of a job, which follows from how its ranks end.
 type verdict struct {
 	result    Result
-	collected int            // number of ranks that have ended
-	failed    []*rank        // ranks that have failed, in the order of their failures
-	well      bool           // a rank has ended well
-	ended     syscall.Signal // the signal to this process that ends the job, or 0
-	over      bool           // the launcher has ended the job: how its ranks end does not count
+	collected int              // number of ranks that have ended
+	failed    []*rank          // ranks that have failed, in the order of their failures
+	well      bool             // a rank has ended well
+	ended     syscall.Signal   // the signal to this process that ends the job, or 0
+	over      bool             // the launcher has ended the job: how its ranks end does not count
+	dead      []*rank          // ranks that have ended, and are not collected yet
+	awaited   map[*rank]bool   // the first failure has been seen, and may be due to these, which are about to end; or nil
+	late      <-chan time.Time // when the launcher waits for these no longer
 }
 
-// collect records that a rank has ended, and reports whether it failed.
-func (r *Running) collect(p *rank) (failed bool) {
-	dead := []*rank{p}
-	r.hear(p)
-	if p.exit.Status != 0 && len(r.failed) == 0 {
-		dead = append(dead, r.dead(p)...)
+// lateness is how long the launcher waits for the ends of ranks before it says which rank failed first: in some program
+// the first thread has ended, and others have not.
+const lateness = time.Second
+
+// take takes note that a rank has ended. If it is the first that has failed, the ranks that had ended, or were about
+// to, are awaited: it may have failed because one of them did. A rank says that its program has failed before it ends,
+// so ranks that hear this may end before it. The same holds for a rank that others name as the cause.
+func (r *Running) take(k *rank) {
+	cause := r.hear(k)
+	r.dead = append(r.dead, k)
+	if k.exit.Status != 0 && !r.known() && !r.over && r.ended == 0 {
+		r.awaited = r.ending()
+		r.late = time.After(lateness)
 	}
-	for _, p := range dead {
+	for _, k := range r.dead {
+		delete(r.awaited, k)
+	}
+	if r.awaited != nil && cause != nil && !slices.Contains(r.dead, cause) {
+		r.awaited[cause] = true
+	}
+}
+
+// known reports whether the launcher has seen a failure.
+func (r *Running) known() bool { return len(r.failed) > 0 || r.awaited != nil }
+
+// giveUp ends the wait for the ranks that are about to end.
+func (r *Running) giveUp() {
+	for k := range r.ending() {
+		k.late = true
+	}
+	clear(r.awaited)
+}
+
+// collect records the ends of the ranks that have ended, if none other is awaited, and reports whether one failed.
+func (r *Running) collect() (failed bool) {
+	if len(r.awaited) > 0 || len(r.ends) > 0 {
+		return false
+	}
+	dead := r.dead
+	r.dead = nil
+	for _, k := range dead {
 		r.collected++
-		r.result.CPU += p.exit.CPU
-		r.server.Down(p.number, cmp.Or(p.failure.Why, p.exit.Cause))
-		if p.exit.Status != 0 {
+		r.result.CPU += k.exit.CPU
+		r.server.Down(k.number, cmp.Or(k.failure.Why, k.exit.Cause))
+		if k.exit.Status != 0 {
 			failed = true
-			r.failed = append(r.failed, p)
+			r.failed = append(r.failed, k)
 		} else {
 			r.well = true
 		}
 	}
-	if failed && r.result.Rank < 0 && !r.over && r.ended == 0 {
-		r.blame()
+	if r.awaited != nil {
+		r.awaited = nil
+		r.late = nil
+		if !r.over || !r.job.Survive {
+			r.blame()
+		}
 	}
-	for _, p := range dead {
-		close(p.ended)
+	for _, k := range dead {
+		close(k.ended)
 	}
 	return failed
-}
-
-// dead returns the other ranks that had ended, or were about to, when p was found to have failed: p may have failed
-// because one of them did. A rank says that its program has failed before it ends, so ranks that hear this may end
-// before it. The same holds for a rank that others name as the cause.
-func (r *Running) dead(p *rank) (others []*rank) {
-	left := r.ending()
-	end := func(q *rank) {
-		if c := r.hear(q); c != nil && c != p && !slices.Contains(others, c) {
-			left[c] = true
-		}
-		delete(left, q)
-	}
-	end(p)
-	for range len(r.ends) { // ranks whose end has been reported already
-		q := <-r.ends
-		others = append(others, q)
-		end(q)
-	}
-	for late := time.After(time.Second); len(left) > 0; {
-		select {
-		case q := <-r.ends:
-			others = append(others, q)
-			end(q)
-		case <-late: // in some program the first thread has ended, and others have not
-			for q := range r.ending() {
-				q.late = true
-			}
-			return others
-		}
-	}
-	return others
 }
 
 // hear takes note of what a rank that has ended has said of a failure. It returns the rank that this one names as the
@@ -193,7 +201,7 @@ func (r *Running) interrupt(s syscall.Signal) (ends bool) {
 	default:
 		return false
 	}
-	if r.ended == 0 && (len(r.failed) == 0 || r.job.Survive) {
+	if r.ended == 0 && (!r.known() || r.job.Survive) {
 		r.ended = s
 	}
 	return true
@@ -201,7 +209,7 @@ func (r *Running) interrupt(s syscall.Signal) (ends bool) {
 
 // expire takes note that the job must end, and reports whether its ranks have time to do so themselves.
 func (r *Running) expire(cause error) (grace bool) {
-	if len(r.failed) == 0 || r.job.Survive {
+	if !r.known() || r.job.Survive {
 		r.result.Status = statusTimeout
 		r.result.Cause = cause.Error()
 		r.report("weft run: %v; ending the job\n", cause)
