@@ -285,10 +285,11 @@ func (r *Remote) reach(ctx context.Context, kind rma.Kind, off int, b []byte) (d
 }
 
 // MaxPut is the most bytes that Put takes.
-const MaxPut = 8 * wire.MaxPut
+const MaxPut = 2 * wire.MaxPut
 
-// Put writes up to MaxPut bytes at off. It copies b, and does not wait until the data is in
-// place. Flush waits for that, and returns an error if the rank refused a Put.
+// Put writes up to MaxPut bytes at off. It copies b, and does not wait until the data is in place. If off+len(b) is a
+// multiple of 8, the last 8 bytes are written last, as a word: a rank that polls them (Region.Load, Region.Await) finds
+// the others in place. Flush waits until the data is in place, and returns an error if the rank refused a Put.
 func (r *Remote) Put(off int, b []byte) error { return r.Update(off, UpdateReplace, b) }
 
 // FetchAdd atomically adds delta to the 8-byte word at off, and returns its former value. Off

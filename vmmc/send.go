@@ -10,10 +10,11 @@ import (
 	"weft/failure"
 )
 
-// Send writes b into the export at offset off. When it returns b may be reused; later sends to that
-// rank arrive behind it. A send beyond the end of the export is a weft.BoundsError, a send to an
-// export that has been revoked a RevokedError. If ctx ends first some of b may have arrived, or may
-// arrive later.
+// Send writes b into the export at offset off. When it returns b may be reused; later sends to that rank arrive behind
+// it. Of up to weft.MaxPut bytes that end at a multiple of 8, the last 8 are written last, as a word, unless the export
+// can be redirected: a program that polls them (Export.Load, Export.Await) finds the others in place. A send beyond the
+// end of the export is a weft.BoundsError, a send to an export that has been revoked a RevokedError. If ctx ends first
+// some of b may have arrived, or may arrive later.
 func (i *Import) Send(ctx context.Context, off int, b []byte) (err error) {
 	if why := i.ended.Load(); why != nil {
 		return why.err

@@ -32,17 +32,24 @@ func CompareAndSwap64(b []byte, off int, old, v uint64) bool {
 	return atomic.CompareAndSwapUint64(word(b, off), old, v)
 }
 
-// Copy copies src to dst, which must be at least as long. A single aligned
-// word is written in one piece, so that a reader that polls it never sees half of it.
+// Copy copies src to dst, which must be at least as long. If what is copied ends with an aligned word, this word is
+// written last and in one piece: a reader that polls it finds all the rest in place.
 func Copy(dst, src []byte) {
-	if len(src) == 8 {
-		d := unsafe.Pointer(&dst[:8][0])
-		s := unsafe.Pointer(&src[0])
+	if n := len(src) - 8; n >= 0 {
+		d := unsafe.Pointer(&dst[n:len(src)][0])
 		if uintptr(d)&7 == 0 {
-			storeRelease((*uint64)(d), loadAny(s))
+			if n > 0 {
+				copyAll(dst, src[:n])
+			}
+			storeRelease((*uint64)(d), loadAny(unsafe.Pointer(&src[n])))
 			return
 		}
 	}
+	copyAll(dst, src)
+}
+
+// copyAll copies src to dst, in any order.
+func copyAll(dst, src []byte) {
 	for len(src) > throughCache {
 		copy(dst[:throughCache], src)
 		dst = dst[throughCache:]

@@ -2,6 +2,7 @@ package mem
 
 import (
 	"bytes"
+	"runtime"
 	"sync"
 	"testing"
 )
@@ -38,6 +39,37 @@ func TestWordsOutside(t *testing.T) {
 			Store64(b, off, 1)
 		}()
 	}
+}
+
+// A reader that polls the last word of what is copied finds the rest in place.
+func TestLastWordIsLast(t *testing.T) {
+	const words = 8
+	dst := Aligned(8 * words)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		src := Aligned(8 * words)
+		for k := range uint64(20000) {
+			for i := range words {
+				Store64(src, 8*i, k+1)
+			}
+			Copy(dst, src)
+			for Load64(dst, 0) != 0 { // until it has been read
+				runtime.Gosched()
+			}
+		}
+	})
+	for k := range uint64(20000) {
+		for Load64(dst, 8*(words-1)) != k+1 {
+			runtime.Gosched()
+		}
+		for i := range words {
+			if got := Load64(dst, 8*i); got != k+1 {
+				t.Fatalf("word %d is %d, and the last one %d", i, got, k+1)
+			}
+		}
+		Store64(dst, 0, 0)
+	}
+	wg.Wait()
 }
 
 // Copy copies every length, at every alignment of both sides, and nothing beyond.

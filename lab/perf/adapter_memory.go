@@ -9,6 +9,7 @@ type memoryAdapter struct {
 	b     *bench
 	inbox words
 	put   func(ctx context.Context, off int, b []byte) error // writes into the other rank's memory
+	whole int                                                // up to how many bytes put writes the last word last
 }
 
 // words are the words of memory that the other rank writes to: a weft.Region or a vmmc.Export.
@@ -25,11 +26,13 @@ func newMemoryAdapter(b *bench, largest, window int) memoryAdapter {
 
 func (c *memoryAdapter) write(b []byte) error { return c.put(c.b.ctx, 0, b) }
 
-// send writes a message to the next slot of the other rank: first what lies before its last word, then the word,
-// which announces it.
+// send writes a message to the next slot of the other rank: its last word last, which announces it.
 func (c *memoryAdapter) send(b []byte) error {
 	off, at := c.at(c.sent, len(b))
 	head, word := c.stamp(b)
+	if len(b) <= c.whole {
+		return c.put(c.b.ctx, off, b)
+	}
 	if len(head) > 0 {
 		if err := c.put(c.b.ctx, off, head); err != nil {
 			return err

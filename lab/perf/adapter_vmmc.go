@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"weft"
 	"weft/vmmc"
 )
 
@@ -28,6 +29,7 @@ func newVMMCAdapter(b *bench, largest, window int) (c *vmmcAdapter, err error) {
 	}
 	c.inbox = in
 	c.put = c.out.Send
+	c.whole = weft.MaxPut
 	return c, nil
 }
 

@@ -77,9 +77,8 @@ func (l *Layer) begin(p *peer, op *Op) {
 	}
 }
 
-// Put writes a few bytes, which are copied, or updates a few words, by a PUT for each 32 bytes; it has no answer of its
-// own. The next Flush reports if it was refused. Of an operation it takes Peer, Region, Key, Off, Buf, Code, Lock and
-// Epoch.
+// Put writes a few bytes, which are copied, or updates a few words, by as few PUTs; it has no answer of its own. The
+// next Flush reports if it was refused. Of an operation it takes Peer, Region, Key, Off, Buf, Code, Lock and Epoch.
 func (l *Layer) Put(op *Op) error {
 	if err := l.gone[op.Peer]; err != nil {
 		return err
@@ -89,10 +88,30 @@ func (l *Layer) Put(op *Op) error {
 	q := p.q
 	q.Counts.Sent.Accesses++
 	for off := 0; off < len(op.Buf); off += wire.MaxPut {
+		b := op.Buf[off:min(off+wire.MaxPut, len(op.Buf))]
 		head := wire.Put{Code: op.Code, Region: op.Region, Key: op.Key, Off: op.Off + uint64(off)}.Append(q.Head())
-		q.Push(append(head, op.Buf[off:min(off+wire.MaxPut, len(op.Buf))]...), nil, true)
+		switch {
+		case len(head)+len(b) <= wire.MaxHead:
+			q.Push(append(head, b...), nil, true)
+		case !q.Direct(head, b, true):
+			q.Push(head, p.copied(b), true)
+		}
 	}
 	return nil
+}
+
+// copied returns a copy of what a PUT writes, for the queue. The memory is used again once nothing waits there: what is
+// so short leaves the queue as a copy, or has been sent. Frames that wait longer keep it from the garbage collector.
+func (p *peer) copied(b []byte) []byte {
+	if p.q.Len() == 0 {
+		p.copies = p.copies[:0]
+	}
+	if len(b) > cap(p.copies)-len(p.copies) {
+		p.copies = make([]byte, 0, 8*wire.MaxPut)
+	}
+	at := len(p.copies)
+	p.copies = append(p.copies, b...)
+	return p.copies[at:]
 }
 
 // Cancel takes an operation back from the engine. It reports ok if the

@@ -62,6 +62,8 @@ type peer struct {
 	epochs   map[uint64]uint64 // of locks, under which the peer accesses what they guard
 	declared map[uint64]uint64 // and we at the peer
 
+	copies []byte // of PUTs that may wait in q
+
 	inflows map[uint32]*inflow // to our mailboxes, by region
 	streams map[uint32]*stream // to the peer's
 

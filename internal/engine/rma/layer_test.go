@@ -22,7 +22,7 @@ type access struct {
 
 func newAccess(t *testing.T, size int) *access {
 	a := &access{t: t, rigs: [2]*rig{newRig(t), newRig(t)}, open: map[*Op]func(){}}
-	a.rigs[0].room = 77
+	a.rigs[0].room = wire.MaxPut + 24
 	a.memory = mem.Aligned(size)
 	a.model = mem.Aligned(size)
 	if _, err := a.rigs[1].layer.Expose("r", a.memory, 0, false, 0, nil); err != nil {
@@ -70,7 +70,7 @@ func (a *access) settle() {
 // memory.
 func (a *access) write(rand *rand.Rand) {
 	off := 8 * rand.IntN(len(a.model)/8)
-	n := 1 + rand.IntN(min(len(a.model)-off, 200))
+	n := 1 + rand.IntN(min(len(a.model)-off, 400))
 	b := bytes.Repeat([]byte{byte(rand.IntN(255))}, n)
 	switch rand.IntN(4) {
 	case 3:
@@ -79,7 +79,7 @@ func (a *access) write(rand *rand.Rand) {
 		copy(a.model[off:], b)
 		a.start(&Op{Kind: Push, Peer: 1, Off: uint64(off), Buf: b}, func() {})
 	case 1:
-		b = b[:min(n, 32)]
+		b = b[:min(n, wire.MaxPut)]
 		copy(a.model[off:], b)
 		if err := a.put(&Op{Off: uint64(off), Buf: b}); err != nil {
 			a.t.Fatal(err)
@@ -214,5 +214,33 @@ func TestAdmitGoesAhead(t *testing.T) {
 	}
 	if frames, _ := owner.take(0); len(frames) != 1 {
 		t.Errorf("the peer is told by %d frames", len(frames))
+	}
+}
+
+// TestPutsWait: a Put of up to 128 bytes is one frame, and its bytes are copied also while many wait.
+func TestPutsWait(t *testing.T) {
+	a := newAccess(t, 4096)
+	b := make([]byte, wire.MaxPut)
+	const puts = 40
+	for i := range puts {
+		b[0] = byte(i)
+		b[len(b)-1] = byte(i)
+		if err := a.put(&Op{Off: uint64(i), Buf: b}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clear(b)
+	frames, _ := a.rigs[0].take(1)
+	if len(frames) != puts {
+		t.Errorf("%d frames of %d Puts", len(frames), puts)
+	}
+	for i, frame := range frames {
+		_, payload, err := wire.ParsePut(frame)
+		if err != nil || len(payload) != len(b) || payload[0] != byte(i) || payload[len(b)-1] != byte(i) {
+			t.Errorf("Put %d: %x, %v", i, payload, err)
+		}
+	}
+	if again := a.rigs[0].layer.peer(1).copied(b); &again[0] != &a.rigs[0].layer.peer(1).copied(b)[0] {
+		t.Error("memory for copies is not used again once nothing waits")
 	}
 }

@@ -3,8 +3,8 @@ package wire
 // MaxName is the longest name of a region in bytes.
 const MaxName = 255
 
-// MaxPut is the largest payload of a PUT in bytes.
-const MaxPut = 32
+// MaxPut is the largest payload of a PUT in bytes. A PUT is never cut: it fits every packet.
+const MaxPut = 128
 
 // Attach asks for the region whose name is the payload. (PROTOCOL §4)
 type Attach struct {

@@ -1,6 +1,6 @@
 package wire
 
-// MaxHead is the longest head of a frame in bytes: a PUT with its payload.
+// MaxHead is the longest head of a frame in bytes.
 const MaxHead = 56
 
 // Type is the first byte of a frame.
