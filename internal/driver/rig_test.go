@@ -30,11 +30,18 @@ type rig struct {
 
 const patienceOfTests = waittest.Patience
 
-// A countedBell is a futex that counts the goroutines that sleep on it, and how often one has, by state.
+// A countedBell is a futex that counts the goroutines that sleep on it, how often one has, by state, and how often the
+// node rings.
 type countedBell struct {
 	transport.Doorbell
 	sleepers atomic.Int64
 	sleeps   [3]atomic.Int64
+	rings    atomic.Int64
+}
+
+func (b *countedBell) Ring() {
+	b.rings.Add(1)
+	b.Doorbell.Ring()
 }
 
 func (b *countedBell) Sleep(s transport.State, d time.Duration) {
