@@ -175,7 +175,7 @@ func (b *Buffer) describe(h *header) {
 
 // Alloc returns n zeroed elements, of a type without pointers, in memory that ranks of the same host can read without a
 // system call: long messages sent from it, and elements of collective operations, are copied once. The memory is valid
-// until the Proc is closed.
+// until Free, or until the Proc is closed.
 func Alloc[T any](p *weft.Proc, n int) ([]T, error) {
 	if kindOf[T]() == reflect.Invalid {
 		return nil, ErrType
@@ -186,3 +186,6 @@ func Alloc[T any](p *weft.Proc, n int) ([]T, error) {
 	}
 	return mem.View[T](b, n), nil
 }
+
+// Free gives back elements that Alloc has returned (MPI_Free_mem). They must not be used any more.
+func Free[T any](p *weft.Proc, s []T) error { return p.Free(mem.Bytes(s)) }

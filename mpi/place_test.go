@@ -54,6 +54,15 @@ func TestMappedElements(t *testing.T) {
 					}
 				}
 			}
+			if err := c.Barrier(ctx); err != nil {
+				return err
+			}
+			if err := errors.Join(Free(p, memory), Free(p, all)); err != nil {
+				return err
+			}
+			if Free(p, memory) == nil {
+				return errors.New("memory is given back twice")
+			}
 			return c.Barrier(ctx)
 		}))
 		if err != nil {

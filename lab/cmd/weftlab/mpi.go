@@ -45,6 +45,7 @@ EXAMPLES
   weftlab mpi
   weftlab mpi -n 4 -only 'all(reduce|toall)' -size 8,65536,1048576
   weftlab mpi -transport tcp -vs openmpi -json
+  weftlab mpi -alloc -size 65536,1048576    elements in memory that other ranks map
   weftlab mpi -svg mpi.svg
   weftlab mpi -n 4 -tune -size 8,512,8192,65536,1048576 >tuning.txt`
 
@@ -54,6 +55,7 @@ func mpiCommand() *ffcli.Command {
 	fs.IntVar(&cfg.Ranks, "n", 2, "number of ranks, at least 2")
 	fs.IntVar(&cfg.Rounds, "rounds", 3, "rounds of all systems")
 	fs.IntVar(&cfg.Count, "count", 1000, "repetitions of short messages")
+	fs.BoolVar(&cfg.Alloc, "alloc", false, "weft's elements lie in memory of mpi.Alloc")
 	fs.StringVar(&cfg.Transport, "transport", "auto", "how weft's ranks reach each other")
 	sizes := fs.String("size", "8,1024,65536,1048576", "bytes of a message, with commas")
 	only := fs.String("only", "", "measure the benchmarks whose names this regular expression matches")

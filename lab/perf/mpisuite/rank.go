@@ -23,6 +23,7 @@ type task struct {
 	Sizes []int
 	Count int    // repetitions of messages of up to 8 KiB; of longer ones fewer
 	File  string // that may be written
+	Alloc bool   // elements lie in memory of mpi.Alloc
 }
 
 // A Sample is one result of one run.
@@ -61,7 +62,7 @@ func (t *task) run(ctx context.Context, c *mpi.Comm, out io.Writer) {
 			sizes = []int{0}
 		}
 		for _, size := range sizes {
-			e := newEnv(ctx, c, size)
+			e := newEnv(ctx, c, size, t.Alloc)
 			e.repeats = t.Count > 10
 			e.file = t.File
 			s := b.measure(e, max(t.Count/max(size/8192, 1)/max(b.many/2, 1), 4))

@@ -31,6 +31,7 @@ type Config struct {
 	Sizes     []int          // bytes
 	Count     int            // repetitions
 	Rounds    int            // of all systems
+	Alloc     bool           // elements of weft's ranks lie in memory of mpi.Alloc
 	Only      *regexp.Regexp // names of benchmarks, or nil for all
 	Peers     []string       // openmpi, mpich
 
@@ -62,7 +63,7 @@ func Measure(ctx context.Context, cfg *Config, show func(round int, system strin
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	t := task{Sizes: cfg.Sizes, Count: cfg.Count, File: filepath.Join(dir, "file")}
+	t := task{Sizes: cfg.Sizes, Count: cfg.Count, File: filepath.Join(dir, "file"), Alloc: cfg.Alloc}
 	for _, name := range Names() {
 		if cfg.Only == nil || cfg.Only.MatchString(name) {
 			t.Names = append(t.Names, name)

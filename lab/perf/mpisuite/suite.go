@@ -37,14 +37,15 @@ type env struct {
 
 	opened  *mpi.File // or nil
 	repeats bool      // until the time is long enough
+	back    []func()  // give memory back
 }
 
-// newEnv returns what operations with messages of some bytes work on.
-func newEnv(ctx context.Context, c *mpi.Comm, size int) *env {
+// newEnv returns what operations with messages of some bytes work on, in memory of mpi.Alloc if alloc is set.
+func newEnv(ctx context.Context, c *mpi.Comm, size int, alloc bool) *env {
 	e := &env{ctx: ctx, c: c, me: c.Rank(), n: c.Size(), size: size}
 	counts := slices.Repeat([]int{size}, e.n)
-	out := make([]byte, size*e.n)
-	in := make([]byte, size*e.n)
+	out := elements[byte](e, size*e.n, alloc)
+	in := elements[byte](e, size*e.n, alloc)
 	e.out = mpi.Of(out[:size])
 	e.in = mpi.Of(in[:size])
 	e.allOut = mpi.Of(out)
@@ -52,14 +53,24 @@ func newEnv(ctx context.Context, c *mpi.Comm, size int) *env {
 	e.eachOut = mpi.Parts(out, counts)
 	e.eachIn = mpi.Parts(in, counts)
 	words := max(size/8, 1)
-	e.sum = make([]float64, words)
-	e.sums = make([]float64, words*e.n)
+	e.sum = elements[float64](e, words, alloc)
+	e.sums = elements[float64](e, words*e.n, alloc)
 	e.w = mpi.Must(mpi.NewWindow[float64](ctx, c, words))
 	e.words = mpi.Must(mpi.NewWindow[uint64](ctx, c, tableWords))
 	return e
 }
 
-// free gives the windows back.
+// elements returns memory for so many elements.
+func elements[T any](e *env, n int, alloc bool) []T {
+	if !alloc {
+		return make([]T, n)
+	}
+	s := mpi.Must(mpi.Alloc[T](e.c.Proc(), n))
+	e.back = append(e.back, func() { mpi.Check(mpi.Free(e.c.Proc(), s)) })
+	return s
+}
+
+// free gives the windows and the memory back.
 func (e *env) free() {
 	if e.opened != nil {
 		mpi.Check(e.opened.Close(e.ctx))
@@ -71,6 +82,9 @@ func (e *env) free() {
 	mpi.Check(e.words.UnlockAll(e.ctx))
 	mpi.Check(e.w.Free(e.ctx))
 	mpi.Check(e.words.Free(e.ctx))
+	for _, back := range e.back {
+		back()
+	}
 }
 
 // window is how many messages are under way in benchmarks of bandwidth and rate.
