@@ -112,6 +112,9 @@ prometheus              internal/control internal/counters internal/counters/dir
 prometheus/exporter     prometheus
 contrib/grpc            stream
 contrib/raft            stream
+contrib/raft/perf       contrib/raft lab/perf/consensus stream
+contrib/dragonboat      stream
+contrib/dragonboat/perf contrib/dragonboat lab/perf/consensus stream
 contrib/nats            stream
 
 

@@ -4,6 +4,8 @@ go 1.26.0
 
 replace weft => ../..
 
+replace weft/lab => ../../lab
+
 require (
 	github.com/hashicorp/raft v1.8.0
 	weft v0.0.0
@@ -19,4 +21,5 @@ require (
 	github.com/mattn/go-colorable v0.1.12 // indirect
 	github.com/mattn/go-isatty v0.0.14 // indirect
 	golang.org/x/sys v0.50.0 // indirect
+	weft/lab v0.0.0
 )

@@ -13,7 +13,7 @@ import (
 // A Layer is a raft.StreamLayer over streams. Any number of goroutines may call its methods at the same time.
 type Layer struct {
 	net.Listener
-	cfg     *stream.Config
+	dial    func(ctx context.Context, address string) (net.Conn, error)
 	address raft.ServerAddress
 }
 
@@ -29,7 +29,20 @@ func Listen(ctx context.Context, address string, cfg *stream.Config) (*Layer, er
 	if err != nil {
 		return nil, err
 	}
-	return &Layer{l, cfg, raft.ServerAddress(l.Addr().String())}, nil
+	return &Layer{l, cfg.Dial, raft.ServerAddress(l.Addr().String())}, nil
+}
+
+// Ranks listens in the network of a job, of which a rank runs one server. The address of a server is then rank and a
+// number: rank0.
+func Ranks(n *stream.Network) (*Layer, error) {
+	l, err := n.Listen()
+	if err != nil {
+		return nil, err
+	}
+	dial := func(ctx context.Context, address string) (net.Conn, error) {
+		return n.DialContext(ctx, "weft", address)
+	}
+	return &Layer{l, dial, raft.ServerAddress(n.Addr().String())}, nil
 }
 
 // Address returns the address of this server for the configuration of the cluster.
@@ -43,5 +56,5 @@ func (l *Layer) Dial(address raft.ServerAddress, timeout time.Duration) (net.Con
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	return l.cfg.Dial(ctx, string(address))
+	return l.dial(ctx, string(address))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -38,15 +37,8 @@ func (l *log) len() int {
 	return len(l.entries)
 }
 
-// tcp is raft's own way.
-type tcp struct{ net.Listener }
-
-func (tcp) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
-	return net.DialTimeout("tcp", string(address), timeout)
-}
-
 // layers return n stream layers of a kind.
-func layers(t testing.TB, kind string, n int) (list []raft.StreamLayer) {
+func layers(t *testing.T, kind string, n int) (list []raft.StreamLayer) {
 	for i := range n {
 		var l raft.StreamLayer
 		var err error
@@ -55,10 +47,6 @@ func layers(t testing.TB, kind string, n int) (list []raft.StreamLayer) {
 			l, err = Listen(t.Context(), filepath.Join(t.TempDir(), fmt.Sprint(i)), nil)
 		case "tls":
 			l, err = Listen(t.Context(), "127.0.0.1:0", &stream.Config{Key: make([]byte, stream.MinKey)})
-		case "tcp":
-			var k net.Listener
-			k, err = net.Listen("tcp", "127.0.0.1:0")
-			l = tcp{k}
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +57,7 @@ func layers(t testing.TB, kind string, n int) (list []raft.StreamLayer) {
 }
 
 // cluster starts three servers, and returns the leader and what each has committed.
-func cluster(t testing.TB, kind string) (leader *raft.Raft, machines []*log) {
+func cluster(t *testing.T, kind string) (leader *raft.Raft, machines []*log) {
 	var servers []raft.Server
 	all := layers(t, kind, 3)
 	for _, l := range all {
@@ -137,20 +125,6 @@ func TestCommits(t *testing.T) {
 				waittest.Until(t, "every server has committed", func() bool { return m.len() >= n })
 				if m.entries[n-1] != fmt.Sprint(n-1) {
 					t.Errorf("the last entry is %q", m.entries[n-1])
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkCommit is how long a proposal takes, with three servers in one process.
-func BenchmarkCommit(b *testing.B) {
-	for _, kind := range []string{"weft", "tcp"} {
-		b.Run(kind, func(b *testing.B) {
-			leader, _ := cluster(b, kind)
-			for b.Loop() {
-				if err := leader.Apply([]byte("proposal"), 10*time.Second).Error(); err != nil {
-					b.Fatal(err)
 				}
 			}
 		})
