@@ -1,4 +1,4 @@
 // Package pmi is a client of the process management interface that MPICH's Hydra, Slurm and
-// others offer to the processes that they start: PMI-1.1, and PMI-2 where 1 is refused. All
-// of it that is used is the rank of this process, a store of short values, and a fence.
+// others offer to the processes that they start: PMI-1.1, which all of them speak. All of it that is used is the rank
+// of this process, a store of short values, and a fence.
 package pmi

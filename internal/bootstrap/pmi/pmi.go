@@ -21,7 +21,7 @@ type Address struct {
 	ID   string // PMI_ID: which process this is, with Port
 	Rank string // PMI_RANK, with FD
 	Size string // PMI_SIZE, with FD
-	Job  string // PMI_JOBID, which PMI-2 of Slurm wants to be told
+	Job  string // PMI_JOBID; "" if the store's name is to stand for it
 }
 
 // A Client is a conversation with the process manager. Its methods may be called by any
@@ -32,19 +32,10 @@ type Client struct {
 	in         *bufio.Reader
 	rank, size int
 	job        string
-	speak      dialect
+	space      string // the name of the store
 	watching   sync.Mutex
 	ending     bool          // it is told goodbye; guarded by watching
 	quiet      chan struct{} // closed when Watch reads no more; nil without it
-}
-
-// A dialect is a version of the protocol.
-type dialect interface {
-	version() string
-	put(c *Client, key, value string) error
-	get(c *Client, key string) (value string, found bool, err error)
-	fence(c *Client) error
-	finalize(c *Client) error
 }
 
 // Errors of the protocol.
@@ -105,25 +96,17 @@ func inherited(text string) (net.Conn, error) {
 	return c, nil
 }
 
-// begin names this process to the process manager, and agrees with it on a version.
+// begin names this process to the process manager, agrees with it on the version, and asks for the store.
 func (c *Client) begin(a Address) error {
 	if a.Port != "" && a.FD == "" {
 		if err := c.identify(a.ID); err != nil {
 			return err
 		}
 	}
-	one, err := c.offer(1, 1)
-	if err == nil && one {
-		return c.beginOne()
-	}
-	if err != nil && !errors.Is(err, ErrRefused) {
+	if err := c.offer(); err != nil {
 		return err
 	}
-	two, err := c.offer(2, 0)
-	if err != nil || !two {
-		return fmt.Errorf("weft: pmi: the process manager speaks neither version 1 nor 2: %w", err)
-	}
-	return c.beginTwo()
+	return c.findStore()
 }
 
 // within runs a request and its reply, or several.
@@ -149,9 +132,6 @@ func (c *Client) Size() int { return c.size }
 // Job returns the process manager's name of the job.
 func (c *Client) Job() string { return c.job }
 
-// Version returns which protocol is spoken: "1.1", or what the server says is newer, or "2.0".
-func (c *Client) Version() string { return c.speak.version() }
-
 // Put makes a value known under a key to all that come to the next fence. Key and value have
 // letters, digits and -_+/.,:=() only.
 func (c *Client) Put(ctx context.Context, key, value string) error {
@@ -159,13 +139,13 @@ func (c *Client) Put(ctx context.Context, key, value string) error {
 		return fmt.Errorf("weft: pmi: put of %d bytes under %q: at most %d, of letters, digits and -_+/.,:=()", len(value),
 			key, MaxValue)
 	}
-	return c.within(ctx, func() error { return c.speak.put(c, key, value) })
+	return c.within(ctx, func() error { return c.put(key, value) })
 }
 
 // Get returns what was put under a key before the last fence, if anything was.
 func (c *Client) Get(ctx context.Context, key string) (value string, found bool, err error) {
 	err = c.within(ctx, func() (err error) {
-		value, found, err = c.speak.get(c, key)
+		value, found, err = c.get(key)
 		return err
 	})
 	return value, found, err
@@ -174,7 +154,7 @@ func (c *Client) Get(ctx context.Context, key string) (value string, found bool,
 // Fence returns when all ranks have called it as often as this one. If ctx ends first the
 // conversation has ended, too.
 func (c *Client) Fence(ctx context.Context) error {
-	return c.within(ctx, func() error { return c.speak.fence(c) })
+	return c.within(ctx, c.fence)
 }
 
 // Finalize ends the conversation in good order. A process that ends without it has failed, for
@@ -185,7 +165,7 @@ func (c *Client) Finalize(ctx context.Context) error {
 		c.watching.Lock()
 		c.ending = true
 		c.watching.Unlock()
-		return c.speak.finalize(c)
+		return c.finalize()
 	})
 }
 

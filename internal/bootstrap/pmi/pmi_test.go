@@ -19,19 +19,17 @@ import (
 
 // A server is a process manager as simple as can be, with the ways of a real one.
 type server struct {
-	size    int
-	minor   string // the subversion that it answers to version 1.1
-	found   bool   // found=TRUE is appended to values
-	refuses bool   // version 1 is refused
-	left    bool   // lengths of PMI-2 are padded on the right, as Slurm does
+	size  int
+	minor string // the subversion that it answers to version 1.1
+	found bool   // found=TRUE is appended to values
 
 	mu     sync.Mutex
 	values map[string]string
 	out    []func() // barriers to be ended
 }
 
-// serve speaks with one process; rank is -1 if it is to be told which one it is.
-func (s *server) serve(rank int, c net.Conn) {
+// serve speaks with one process.
+func (s *server) serve(c net.Conn) {
 	defer c.Close()
 	in := bufio.NewReader(c)
 	for {
@@ -44,16 +42,7 @@ func (s *server) serve(rank int, c net.Conn) {
 		case "initack":
 			fmt.Fprintf(c, "cmd=initack\ncmd=set size=%d\ncmd=set rank=%s\ncmd=set debug=0\n", s.size, said["pmiid"])
 		case "init":
-			switch {
-			case said["pmi_version"] == "2":
-				fmt.Fprint(c, "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n")
-				s.two(rank, c, in)
-				return
-			case s.refuses:
-				fmt.Fprint(c, "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=-1\n")
-			default:
-				fmt.Fprintf(c, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=%s\n", s.minor)
-			}
+			fmt.Fprintf(c, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=%s\n", s.minor)
 		case "get_my_kvsname":
 			fmt.Fprint(c, "cmd=my_kvsname kvsname=kvs_1_0\n")
 		case "put":
@@ -75,43 +64,6 @@ func (s *server) serve(rank int, c net.Conn) {
 			fmt.Fprint(c, "cmd=finalize_ack\n")
 		default:
 			fmt.Fprint(c, "cmd=what\n")
-		}
-	}
-}
-
-func (s *server) two(rank int, c net.Conn, in *bufio.Reader) {
-	reply := func(body string) {
-		if s.left {
-			fmt.Fprintf(c, "%-6d%s", len(body), body)
-			return
-		}
-		c.Write(appendMessage(nil, body))
-	}
-	for {
-		said, err := readMessage(in)
-		if err != nil {
-			return
-		}
-		cmd := said["cmd"]
-		switch cmd {
-		case "fullinit":
-			reply(fmt.Sprintf("cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=%s;size=%d;appnum=-1;",
-				said["pmirank"], s.size))
-		case "job-getid":
-			reply("cmd=job-getid-response;rc=0;jobid=7.0;")
-		case "kvs-put":
-			s.put(said["key"], said["value"])
-			reply("cmd=kvs-put-response;rc=0;")
-		case "kvs-get":
-			if value, ok := s.get(said["key"]); ok {
-				reply("cmd=kvs-get-response;rc=0;found=TRUE;value=" + value + ";")
-			} else {
-				reply("cmd=kvs-get-response;rc=0;found=FALSE;")
-			}
-		case "kvs-fence":
-			s.barrier(func() { reply("cmd=kvs-fence-response;rc=0;") })
-		default:
-			reply("cmd=" + cmd + "-response;rc=0;")
 		}
 	}
 }
@@ -175,19 +127,14 @@ var servers = map[string]*server{
 	"1.1":                    {minor: "1"},
 	"1.1 and found=TRUE":     {minor: "1", found: true},
 	"1.2 to a client of 1.1": {minor: "2", found: true},
-	"2.0 as Hydra pads":      {refuses: true},
-	"2.0 as Slurm pads":      {refuses: true, left: true},
 }
 
 // All ranks put, come to the fence, and get what all have put, from every kind of server.
 func TestPutFenceGet(t *testing.T) {
 	for name, s := range servers {
 		for _, how := range []string{"descriptor", "port"} {
-			if how == "port" && s.refuses {
-				continue // it is Hydra's, which speaks 1
-			}
 			t.Run(name+", "+how, func(t *testing.T) {
-				s := &server{size: 3, minor: s.minor, found: s.found, refuses: s.refuses, left: s.left}
+				s := &server{size: 3, minor: s.minor, found: s.found}
 				l, err := net.Listen("tcp", "127.0.0.1:0")
 				if err != nil {
 					t.Fatal(err)
@@ -199,11 +146,11 @@ func TestPutFenceGet(t *testing.T) {
 					if how == "descriptor" {
 						fd, c := pair(t)
 						a = Address{FD: fd, Rank: strconv.Itoa(i), Size: "3", Job: "7.0"}
-						go s.serve(i, c)
+						go s.serve(c)
 					} else {
 						go func() {
 							if c, err := l.Accept(); err == nil {
-								s.serve(-1, c)
+								s.serve(c)
 							}
 						}()
 					}
@@ -248,7 +195,7 @@ func talk(t *testing.T, a Address, rank int) {
 // A context ends a fence to which others do not come.
 func TestContextEndsFence(t *testing.T) {
 	fd, conn := pair(t)
-	go (&server{size: 2, minor: "1"}).serve(0, conn)
+	go (&server{size: 2, minor: "1"}).serve(conn)
 	c, err := Open(t.Context(), Address{FD: fd, Rank: "0", Size: "2"})
 	if err != nil {
 		t.Fatal(err)
@@ -299,17 +246,18 @@ func FuzzOne(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { converse(b, Address{Port: "x", ID: "1"}) })
 }
 
-func FuzzTwo(f *testing.F) {
-	begin := "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=-1\n" +
-		"cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n"
-	f.Add([]byte(begin + "34    cmd=fullinit-response;rc=0;rank=0;"))
-	f.Add([]byte(begin + "-1    cmd=fullinit-response;rc=0;rank=0;"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, err := readMessage(bytes.NewReader(b)); err == nil && len(b) < headSize {
-			t.Error("a message of nothing")
+// A server that speaks version 2 alone, or refuses, is told so.
+func TestVersions(t *testing.T) {
+	for answer, want := range map[string]error{
+		"cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n":  ErrProtocol,
+		"cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=-1\n": ErrRefused,
+	} {
+		c := &Client{c: said{strings.NewReader(answer)}}
+		c.in = bufio.NewReaderSize(c.c, maxLine)
+		if err := c.begin(Address{FD: "3"}); !errors.Is(err, want) {
+			t.Errorf("%q: %v", answer, err)
 		}
-		converse(b, Address{FD: "x"})
-	})
+	}
 }
 
 // converse runs a client against what a server has said beforehand.
@@ -331,9 +279,9 @@ func TestWatch(t *testing.T) {
 	for name, s := range servers {
 		for _, goodbye := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", goodbye ", goodbye), func(t *testing.T) {
-				s := &server{size: 1, minor: s.minor, found: s.found, refuses: s.refuses, left: s.left}
+				s := &server{size: 1, minor: s.minor, found: s.found}
 				fd, conn := pair(t)
-				go s.serve(0, conn)
+				go s.serve(conn)
 				c, err := Open(t.Context(), Address{FD: fd, Rank: "0", Size: "1", Job: "7.0"})
 				if err != nil {
 					t.Fatal(err)

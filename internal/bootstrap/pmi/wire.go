@@ -15,14 +15,6 @@ import (
 // maxLine bounds a line of the server.
 const maxLine = 4096
 
-// A one is a server that speaks version 1.
-type one struct {
-	minor string // that the server has answered: 1, or newer
-	space string // the name of the store
-}
-
-func (o one) version() string { return "1." + o.minor }
-
 // ask sends a line and returns the reply of that name.
 func (c *Client) ask(request, reply string) (map[string]string, error) {
 	if _, err := c.c.Write([]byte(request + "\n")); err != nil {
@@ -111,23 +103,21 @@ func (c *Client) set(said map[string]string) error {
 	return nil
 }
 
-// offer offers a version, and reports whether the server takes it. It may answer with a newer
-// one of the same kind, which understands us.
-func (c *Client) offer(major, minor int) (bool, error) {
-	request := fmt.Sprintf("cmd=init pmi_version=%d pmi_subversion=%d", major, minor)
-	said, err := c.ask(request, "response_to_init")
-	if err != nil {
-		return false, err
+// offer offers version 1.1. The server may answer with a newer one of the same kind, which understands us. A process
+// manager that speaks version 2 alone is not known.
+func (c *Client) offer() error {
+	said, err := c.ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init")
+	if err == nil {
+		err = failed("version 1", said)
 	}
-	if err := failed("version "+fmt.Sprint(major), said); err != nil {
-		return false, err
+	if err == nil && said["pmi_version"] != "1" {
+		err = fmt.Errorf("%w: it speaks version %.10q, not 1", ErrProtocol, said["pmi_version"])
 	}
-	c.speak = one{minor: cmp.Or(said["pmi_subversion"], "1")}
-	return said["pmi_version"] == strconv.Itoa(major), nil
+	return err
 }
 
-// beginOne asks for the name of the store.
-func (c *Client) beginOne() error {
+// findStore asks for the name of the store.
+func (c *Client) findStore() error {
 	said, err := c.ask("cmd=get_my_kvsname", "my_kvsname")
 	if err == nil {
 		err = failed("to name its store", said)
@@ -135,14 +125,14 @@ func (c *Client) beginOne() error {
 	if err == nil && !plain(said["kvsname"]) {
 		err = fmt.Errorf("%w: its store is %q", ErrProtocol, said["kvsname"])
 	}
-	c.speak = one{minor: c.speak.(one).minor, space: said["kvsname"]}
-	c.job = cmp.Or(c.job, said["kvsname"])
+	c.space = said["kvsname"]
+	c.job = cmp.Or(c.job, c.space)
 	return err
 }
 
 // put publishes a value in the job's space. Others see it after the next fence.
-func (o one) put(c *Client, key, value string) error {
-	said, err := c.ask("cmd=put kvsname="+o.space+" key="+key+" value="+value, "put_result")
+func (c *Client) put(key, value string) error {
+	said, err := c.ask("cmd=put kvsname="+c.space+" key="+key+" value="+value, "put_result")
 	if err != nil {
 		return err
 	}
@@ -150,8 +140,8 @@ func (o one) put(c *Client, key, value string) error {
 }
 
 // get reads a value. Found is false if there is none: some servers say so by an error code, some by a field.
-func (o one) get(c *Client, key string) (value string, found bool, err error) {
-	said, err := c.ask("cmd=get kvsname="+o.space+" key="+key, "get_result")
+func (c *Client) get(key string) (value string, found bool, err error) {
+	said, err := c.ask("cmd=get kvsname="+c.space+" key="+key, "get_result")
 	if err != nil {
 		return "", false, err
 	}
@@ -163,7 +153,7 @@ func (o one) get(c *Client, key string) (value string, found bool, err error) {
 }
 
 // fence waits until all processes of the job have come to it.
-func (o one) fence(c *Client) error {
+func (c *Client) fence() error {
 	said, err := c.ask("cmd=barrier_in", "barrier_out")
 	if err != nil {
 		return err
@@ -171,7 +161,7 @@ func (o one) fence(c *Client) error {
 	return failed("a barrier", said)
 }
 
-func (o one) finalize(c *Client) error {
+func (c *Client) finalize() error {
 	_, err := c.ask("cmd=finalize", "finalize_ack")
 	return err
 }
