@@ -102,12 +102,13 @@ func TestTraceOfADeath(t *testing.T) {
 	}
 }
 
-// A simulated job leaves one file, which says the same as those of a real one.
+// A simulated job leaves one file, which says the same as those of a real one. Table 1 is computed from both kinds.
 func TestTraceOfSim(t *testing.T) {
+	t.Chdir("../../..") // for amt table -run
 	dir := t.TempDir()
 	cg := example(t, "nas/cg")
 	real := filepath.Join(dir, "real")
-	simulated := filepath.Join(dir, "sim")
+	simulated := filepath.Join(dir, "cg")
 	weftOK(t, "run", "-n", "4", "-pretend", "4", "-trace", real, cg) // a host each, as simulated ranks have
 	weftOK(t, "sim", "-n", "4", "-trace", simulated, cg)
 	a := labOK(t, "amt", "advise", "-json", real)
@@ -115,19 +116,11 @@ func TestTraceOfSim(t *testing.T) {
 	if a != b {
 		t.Errorf("real:\n%ssimulated:\n%s", a, b)
 	}
-}
-
-func TestTable1(t *testing.T) {
-	t.Chdir("../../..")
-	dir := t.TempDir()
-	text := labOK(t, "amt", "table", "-run", "-n", "8", "-class", "S", "-only", "cg,is", "-dir", dir, "-json")
-	rows := jsonLines[advise.Table1Row](t, text)
-	if len(rows) != 2 || rows[0].Program != "CG" || rows[0].Partners.Most != 3 || rows[1].Program != "IS" ||
+	labOK(t, "amt", "table", "-run", "-n", "4", "-class", "S", "-only", "is", "-dir", dir)
+	rows := jsonLines[advise.Table1Row](t, labOK(t, "amt", "table", "-class", "S", "-only", "cg,is", "-dir", dir, "-json"))
+	if len(rows) != 2 || rows[0].Program != "CG" || rows[0].Partners.Most != 2 || rows[1].Program != "IS" ||
 		rows[1].Partners.Most > 1 {
 		t.Errorf("%+v", rows)
-	}
-	if again := labOK(t, "amt", "table", "-class", "S", "-only", "cg,is", "-dir", dir, "-json"); again != text {
-		t.Errorf("%sfrom the same traces:\n%s", text, again)
 	}
 	// What has no trace is told, and the others are there.
 	stdout, stderr, status := weftlab(t, "amt", "table", "-class", "S", "-only", "is,bt", "-dir", dir)

@@ -352,8 +352,8 @@ func programIsCopied(t *testing.T, c *cluster) {
 		!strings.Contains(errs, "host h1: there is no program "+program+"; say -copy") {
 		t.Errorf("without -copy: status %d: %s", status, errs)
 	}
-	out, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2,h2,h3", "-fanout", "1", "-copy", program)
-	if status != 0 || strings.Count(out, "of 4") != 4 {
+	out, errs, status := c.run("-rsh", rsh, "-hosts", "h1:2,h2", "-fanout", "1", "-copy", program)
+	if status != 0 || strings.Count(out, "of 3") != 3 {
 		t.Errorf("with -copy: status %d: %s%s", status, out, errs)
 	}
 }

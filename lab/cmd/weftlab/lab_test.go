@@ -38,18 +38,14 @@ func built(t *testing.T, command string) []string {
 	return words
 }
 
-// TestLab runs jobs over raw Ethernet between hosts, and leaves nothing behind.
+// TestLab runs jobs between hosts, once with each flag, and leaves nothing behind.
 func TestLab(t *testing.T) {
 	needsLab(t)
 	weftlab(t, "lab", "clean")
 	for _, args := range []string{
-		"lab -hosts 2 -- weft run -n 2 -transport eth weft/examples/ping -count 100",
 		"lab -hosts 2 -mtu 9000 -- weft run -n 4 weft/examples/halo",
-		"lab -hosts 3 -- weft run -n 4 -transport eth weft/examples/nas/is -class S",
-		"lab -hosts 2 -faults lose=0.05,repeat=0.05,reorder=0.05,damage=0.05 -- weft run -n 2 -transport eth " +
+		"lab -hosts 2 -loss 0.02 -faults repeat=0.05,reorder=0.05,damage=0.05 -- weft run -n 2 -transport eth " +
 			"weft/examples/halo -steps 20",
-		"lab -hosts 2 -- weft run -n 2 -transport udp weft/examples/counter -count 50",
-		"lab -hosts 2 -loss 0.05 -- weft run -n 2 -transport eth weft/examples/nas/is -class S",
 		"lab -hosts 2 -delay 200us -- weft run -n 2 -transport eth weft/examples/ping -count 20",
 		"lab -hosts 3 -- weft run -n 4 -transport tcp weft/examples/nas/is -class S",
 		"lab -router -rate 100 -queue 32 -- weft run -n 2 -transport udp weft/examples/nas/is -class S",
