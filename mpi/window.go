@@ -54,6 +54,8 @@ type target struct {
 	lock    *weft.RWLock
 	held    atomic.Bool // the lock, by this rank
 
+	deferred deferral
+
 	turn  *extend.Signal // set while no goroutine uses what follows
 	begun []begun
 	err   error // the first one of what has ended
@@ -248,6 +250,9 @@ func (t *target) settle(ctx context.Context, n int) {
 
 // complete waits until all that has been begun is done, here and at the target.
 func (t *target) complete(ctx context.Context) error {
+	if t.latches != nil {
+		return t.undefer() // nothing else goes on
+	}
 	if !t.open.Load() && !t.put.Load() {
 		return nil
 	}

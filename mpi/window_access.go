@@ -46,7 +46,8 @@ func (w *Window[T]) GetPart(ctx context.Context, dst Buffer, rank int, at *Secti
 	return w.w.beginPart(ctx, access{kind: get}, dst, rank, at)
 }
 
-// Accumulate updates elements of a member's memory, from a place on, by those of src, each atomically.
+// Accumulate updates elements of a member's memory, from a place on, by those of src, each atomically. On one host too
+// it may be done with the next flush only.
 func (w *Window[T]) Accumulate(ctx context.Context, src []T, rank, at int, u Update) error {
 	a, err := w.w.updating(accumulate, u, nil)
 	if err != nil {
@@ -93,6 +94,7 @@ func (w *Window[T]) FetchOp(ctx context.Context, v T, rank, at int, u Update) (o
 	if t.latches != nil {
 		t.latches.lock()
 		defer t.latches.unlock()
+		t.catchUp()
 	}
 	b, err := t.remote.FetchUpdate(ctx, 8*at, a.update, bitsOf(v, u))
 	return fromBits[T](b), err
@@ -111,6 +113,7 @@ func (w *Window[T]) CompareSwap(ctx context.Context, old, v T, rank, at int) (se
 	if t.latches != nil {
 		t.latches.lock()
 		defer t.latches.unlock()
+		t.catchUp()
 	}
 	b, err := t.remote.CompareSwap(ctx, 8*at, bitsOf(old, UpdateReplace), bitsOf(v, UpdateReplace))
 	return fromBits[T](b), err
@@ -248,6 +251,12 @@ func (c *cursor) advance(n int) int {
 // access begins an access to some bytes that lie together.
 func (t *target) access(ctx context.Context, a access, off int, b []byte) error {
 	r := t.remote
+	if t.latches != nil {
+		if a.kind == accumulate && len(b) == 8 {
+			return t.updateWord(a.update, off, b)
+		}
+		t.settleWords()
+	}
 	switch {
 	case a.kind == get && r.Direct():
 		return r.Pull(ctx, b, off)
