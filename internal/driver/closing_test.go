@@ -11,6 +11,7 @@ import (
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
 	"weft/internal/mailbox"
+	"weft/internal/transport"
 )
 
 // From Quit on every operation that begins fails with ErrClosed, and nothing is taken, lent or sent; after Close the
@@ -102,6 +103,10 @@ func TestNothingBeginsLate(t *testing.T) {
 	n.Returned(0)
 	n.Notify(p, nil)
 	n.Assist()
+	n.Events(func() transport.Transport { return r.pipes[1] }).Up(7)
+	if p := n.Peer(7); p != nil && p.Transport != nil {
+		t.Error("a peer connects")
+	}
 	if left := n.Drain(ctx, 0); left != nil {
 		t.Errorf("%v have not been accepted", left)
 	}
@@ -138,7 +143,15 @@ func TestClosedTwice(t *testing.T) {
 func TestReturns(t *testing.T) {
 	r := newRig(t, Waiting{})
 	n := r.nodes[0]
+	r.untilServed(0, transport.Idle)
+	n.Assist()
+	if _, ok, err := n.TryReceive(r.ports[0], 1, nil); ok || err != nil {
+		t.Errorf("nothing has come: %t, %v", ok, err)
+	}
 	n.Returned(1)
+	if d, err := n.AwaitDeparture(t.Context(), &Deaths{}); err != nil || d.Rank != 1 {
+		t.Errorf("%+v, %v", d, err)
+	}
 	why := n.Peer(1).Left()
 	if why == nil || n.Peer(1).Gone() != nil || n.Departures() != 1 {
 		t.Errorf("%v, %v, %d have departed", why, n.Peer(1).Gone(), n.Departures())
@@ -149,7 +162,10 @@ func TestReturns(t *testing.T) {
 	if rank, why := n.Departed(1); rank != 0 || why != nil {
 		t.Errorf("%d, %v", rank, why)
 	}
-	n.Return()
+	rings := r.bells[0].rings.Load()
+	if n.Return(); r.bells[0].rings.Load() == rings {
+		t.Error("its service does not hear of it")
+	}
 	if !n.Closing() || n.Leaving() {
 		t.Error("it has not returned, or left")
 	}
@@ -158,5 +174,15 @@ func TestReturns(t *testing.T) {
 	}
 	if again := n.Return(); again != nil {
 		t.Errorf("it told %v again", again)
+	}
+}
+
+// A rank that is gone sends nothing more: a receive that does not wait says so.
+func TestGoneSendsNothing(t *testing.T) {
+	r := newRig(t, Waiting{})
+	r.nodes[0].Down(1, errors.New("it has ended"), false)
+	var gone *failure.PeerError
+	if _, ok, err := r.nodes[0].TryReceive(r.ports[0], 1, nil); ok || !errors.As(err, &gone) || gone.Rank != 1 {
+		t.Errorf("%t, %v", ok, err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"weft/internal/counters"
 	"weft/internal/doorbell"
 	"weft/internal/engine"
+	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
 	"weft/internal/transport"
 )
 
@@ -148,5 +150,23 @@ func TestPeersAreShown(t *testing.T) {
 	n.Down(2, errors.New("it has left"), true)
 	if all := p.errors(); all["it has ended"] != 1 || len(all) != 1 {
 		t.Errorf("%v", all)
+	}
+}
+
+// A wait is shown with the rank that it needs, if it needs one.
+func TestPeerOfCall(t *testing.T) {
+	for i, c := range []struct {
+		call *Call
+		want int
+	}{
+		{&Call{is: message, Msg: msg.Op{Peer: 3}, RMA: rma.Op{Peer: 2}}, 3},
+		{&Call{is: message, Msg: msg.Op{Peer: msg.Any}, RMA: rma.Op{Peer: 2}}, -1},
+		{&Call{is: memory, RMA: rma.Op{Kind: rma.Pull, Peer: 2}}, 2},
+		{&Call{is: memory, RMA: rma.Op{Kind: rma.Await, Peer: 2}}, -1},
+		{&Call{is: coordination, RMA: rma.Op{Peer: 2}}, -1},
+	} {
+		if got := c.call.peer(); got != c.want {
+			t.Errorf("%d: rank %d, not %d", i, got, c.want)
+		}
 	}
 }

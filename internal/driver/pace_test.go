@@ -28,6 +28,7 @@ func (c *clockwork) Now() monotime.Time {
 }
 
 func (*clockwork) Enter()                   {}
+func (*clockwork) Later(func())             {}
 func (c *clockwork) Alarm(at monotime.Time) { c.alarm = at }
 
 // newClocked returns a node to whose peer a sink leads, and its clock, of which each look takes a microsecond.
@@ -251,5 +252,44 @@ func TestActions(t *testing.T) {
 		case <-n.service.nudge:
 		default:
 		}
+	}
+}
+
+// Waits that end while others have begun operations are remembered for some more waits.
+func TestCompany(t *testing.T) {
+	n, _ := newClocked(Waiting{})
+	n.company.begun = 5
+	for i, c := range []struct {
+		begun uint64
+		want  int32
+	}{{5, 0}, {4, companion}, {5, companion - 1}, {5, companion - 2}, {6, companion}} {
+		if n.learn(c.begun); n.company.waits.Load() != c.want {
+			t.Errorf("%d: %d more waits", i, n.company.waits.Load())
+		}
+	}
+}
+
+// On a host nothing polls: the clock is not read.
+func TestHostDoesNotPoll(t *testing.T) {
+	n, clock := newClocked(Waiting{Budget: time.Second})
+	begin := clock.at
+	for _, holds := range []bool{false, true} {
+		if ok, err := n.Spin(t.Context(), func() bool { return holds }); ok != holds || err != nil || clock.at != begin {
+			t.Errorf("%t, %v, at %v", ok, err, clock.at)
+		}
+	}
+}
+
+// The deadline of a context, which is in real time, becomes one moment of the host's time.
+func TestDeadlineOfHost(t *testing.T) {
+	n, clock := newClocked(Waiting{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	at := n.deadline(ctx)
+	if again := n.deadline(ctx); at != again || at < clock.at || at > clock.at.Add(time.Hour+time.Millisecond) {
+		t.Errorf("%v, and then %v", at, again)
+	}
+	if at := n.deadline(t.Context()); at != monotime.Never {
+		t.Errorf("%v without a deadline", at)
 	}
 }

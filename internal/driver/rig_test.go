@@ -55,6 +55,13 @@ func (b *countedBell) Sleep(s transport.State, d time.Duration) {
 type countedPipe struct {
 	*pipe.Transport
 	polls atomic.Int64
+	beats atomic.Bool // it passes for a network
+}
+
+func (p *countedPipe) Caps() transport.Caps {
+	caps := p.Transport.Caps()
+	caps.Beats = p.beats.Load()
+	return caps
 }
 
 func (p *countedPipe) Poll(dst []transport.In) int {

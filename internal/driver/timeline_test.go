@@ -10,6 +10,7 @@ import (
 	"weft/internal/engine/rma"
 	"weft/internal/engine/wire"
 	"weft/internal/timeline"
+	"weft/internal/transport"
 )
 
 // A recorded rig notes what its nodes do, by a clock of which each look takes 1 ns.
@@ -195,4 +196,55 @@ func TestCoordinationIsNoted(t *testing.T) {
 		t.Fatal("it has received")
 	}
 	r.wants(0, timeline.Receive, 1, 0, timeline.Failed)
+}
+
+// Packets of a network are noted, with how many they are, and those of other transports are not.
+func TestPacketsAreNoted(t *testing.T) {
+	for _, network := range []bool{false, true} {
+		r := newRecorded(t)
+		r.pipes[1].beats.Store(network)
+		r.send(0, "short")
+		r.want(r.receive(t.Context(), 1, r.ports[1]), "short")
+		packets := 0
+		bytes := uint64(0)
+		r.look(1, func(n *Node) bool {
+			for _, e := range n.timeline.Part(1, 2, "host").Events {
+				if e.Kind == timeline.PacketsIn {
+					packets += int(e.Count)
+					bytes += e.Size
+				}
+			}
+			return true
+		})
+		if (packets > 0 && bytes > 5) != network {
+			t.Errorf("a network: %t: %d packets, %d bytes", network, packets, bytes)
+		}
+	}
+	n, _ := newClocked(Waiting{})
+	n.timeline = timeline.New(8, func() int64 { return 1 })
+	n.scratch.out[0] = transport.Out{Header: make([]byte, 10), Payload: make([]byte, 20), Again: 1}
+	n.scratch.out[1] = transport.Out{Header: make([]byte, 5)}
+	network := &Peer{Rank: 1, Transport: &sink{beats: true}}
+	n.noteOut(&Peer{Rank: 1, Transport: &sink{}}, 2)
+	n.noteOut(network, 0)
+	n.noteOut(network, 2)
+	all := n.timeline.Part(0, 2, "host").Events
+	if len(all) != 1 || all[0].Count != 2 || all[0].Size != 35 || all[0].ID != 1 || all[0].Peer != 1 {
+		t.Errorf("%+v", all)
+	}
+}
+
+// A transport is looked at once more only if there may be more.
+func TestLooksOnce(t *testing.T) {
+	r := newRig(t, Waiting{})
+	r.untilServed(1, transport.Idle)
+	r.send(0, "not urgent")
+	r.look(1, func(n *Node) bool {
+		before := r.pipes[1].polls.Load()
+		if n.progress(); r.pipes[1].polls.Load() != before+1 {
+			t.Errorf("it was looked at %d times for one packet", r.pipes[1].polls.Load()-before)
+		}
+		return true
+	})
+	r.want(r.receive(t.Context(), 1, r.ports[1]), "not urgent")
 }

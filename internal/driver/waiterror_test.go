@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"weft/failure"
+	"weft/internal/counters"
+	"weft/internal/doorbell"
+	"weft/internal/engine"
 	"weft/internal/engine/coord"
 	"weft/internal/engine/msg"
 	"weft/internal/engine/rma"
+	"weft/internal/mem"
 	"weft/internal/transport"
 )
 
@@ -80,6 +85,37 @@ func TestDoing(t *testing.T) {
 		if got != c.want || !errors.Is(err, context.Canceled) {
 			t.Errorf("%s; want %s", got, c.want)
 		}
+	}
+}
+
+// Of the ranks that have not accepted messages of a channel some are named.
+func TestBacklogIsShort(t *testing.T) {
+	n := New(Config{Host: &clockwork{}, Engine: engine.Config{
+		Size: 9, Job: 1, Incarnation: 1, Rand: func() uint64 { return 1 },
+	}})
+	n.Start(doorbell.NewChan(), &sink{})
+	c := NewCall()
+	var err error
+	if c.port, err = n.Open(1, msg.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	c.Msg.Peer = msg.Any
+	for to := 1; to < 9; to++ {
+		if !n.Send(c.port, to, nil, false) {
+			t.Fatal("there is no room")
+		}
+		n.mu.Lock()
+		got := n.backlog(c)
+		n.mu.Unlock()
+		if named := strings.Count(got, "rank"); named != min(to, 4) || strings.Count(got, "…") != min(max(to-4, 0), 1) {
+			t.Errorf("%d ranks: %s", to, got)
+		}
+	}
+	c.Msg.Peer = 3
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if got := n.backlog(c); got != "rank 3 has not accepted 1 messages" {
+		t.Error(got)
 	}
 }
 
@@ -190,14 +226,18 @@ func TestNotice(t *testing.T) {
 func TestSpinTakesPackets(t *testing.T) {
 	r := newRig(t, Waiting{Budget: long})
 	r.look(1, func(n *Node) bool { n.transports.network = true; return true })
+	spun := func() uint64 { return mem.Word(&r.nodes[1].stats.page.Node.Waits[counters.Memory].Count).Load() }
+	if ok, err := r.nodes[1].Spin(t.Context(), func() bool { return true }); !ok || err != nil || spun() != 0 {
+		t.Errorf("%t, %v, and %d waits", ok, err, spun())
+	}
 	polls := r.pipes[1].polls.Load()
 	rounds := 0
 	ok, err := r.nodes[1].Spin(t.Context(), func() bool {
 		rounds++
 		return r.pipes[1].polls.Load() > polls+100
 	})
-	if !ok || err != nil || rounds < 100 {
-		t.Errorf("%t, %v after %d rounds", ok, err, rounds)
+	if !ok || err != nil || rounds < 100 || spun() != 1 {
+		t.Errorf("%t, %v after %d rounds, and %d waits", ok, err, rounds, spun())
 	}
 	r.look(1, func(n *Node) bool {
 		if n.duty.Poller() != nil {
