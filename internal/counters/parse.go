@@ -44,7 +44,7 @@ func Parse(b []byte) (*Snapshot, error) {
 	s.parseTransports(n)
 	s.parseWaits(n)
 	s.parseErrors(n)
-	s.parsePeers(n, mem.View[Peer](aligned[NodeSize:], len(aligned[NodeSize:])/PeerSize))
+	s.parsePeers(mem.View[Peer](aligned[NodeSize:], len(aligned[NodeSize:])/PeerSize))
 	return s, nil
 }
 
@@ -98,7 +98,7 @@ func (s *Snapshot) parseErrors(n *Node) {
 
 // parsePeers reads the blocks of peers, and sums them up. The tag of a block is written last, so a block with a tag
 // is whole. The page is not trusted: a rank that the job does not have is left out, and so is one that comes twice.
-func (s *Snapshot) parsePeers(n *Node, peers []Peer) {
+func (s *Snapshot) parsePeers(peers []Peer) {
 	for i := range peers {
 		p := &peers[i]
 		if p.tag == 0 || p.tag > uint64(s.Size) {

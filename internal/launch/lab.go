@@ -24,15 +24,6 @@ func (h Host) Start(cmd *exec.Cmd) error {
 	return sys.InNetwork(h.Namespace, cmd.Start)
 }
 
-// LabEnv returns EnvLab and its value for the hosts of a lab.
-func LabEnv(hosts []Host) string {
-	var list []string
-	for _, h := range hosts {
-		list = append(list, h.Namespace+"="+h.Address+"="+h.Interface)
-	}
-	return EnvLab + "=" + strings.Join(list, " ")
-}
-
 // LabHosts returns the hosts of the lab that this process runs in, or none.
 func LabHosts() (hosts []Host, err error) {
 	for _, text := range strings.Fields(os.Getenv(EnvLab)) {

@@ -178,13 +178,12 @@ func (r *reader) event(last int64) (e Event) {
 }
 
 // take removes n bytes from the front, or notes that the part is too short.
-func (r *reader) take(n int) bool {
+func (r *reader) take(n int) {
 	if n <= 0 || n > len(r.b) {
 		r.short = true
-		return false
+		return
 	}
 	r.b = r.b[n:]
-	return true
 }
 
 func (r *reader) byte() (v byte) {

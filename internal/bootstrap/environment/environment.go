@@ -182,15 +182,15 @@ func (w Way) say(e Environment) string {
 // maxSize is how many ranks a job may have.
 const maxSize = 1 << 20
 
-// number returns a variable that must be a number from 0 to most.
-func (e Environment) number(name string, most int) (int, error) {
+// number returns a variable that must be a number from 0 to maxSize.
+func (e Environment) number(name string) (int, error) {
 	text := e.Get(name)
 	if text == "" {
 		return 0, &MissingVariable{Name: name}
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n > most {
-		return 0, fmt.Errorf("%s=%q: must be a number from 0 to %d", name, text, most)
+	if err != nil || n < 0 || n > maxSize {
+		return 0, fmt.Errorf("%s=%q: must be a number from 0 to %d", name, text, maxSize)
 	}
 	return n, nil
 }
@@ -209,7 +209,7 @@ func (m *MissingVariable) Error() string {
 // complete adds what our own variables say to what the launcher has said, and finds what lacks.
 func (p *Plan) complete(e Environment) error {
 	if e.Get(EnvSize) != "" {
-		n, err := e.number(EnvSize, maxSize)
+		n, err := e.number(EnvSize)
 		if err != nil {
 			return err
 		}

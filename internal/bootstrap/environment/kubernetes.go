@@ -7,10 +7,10 @@ import (
 
 // readLWS reads what LeaderWorkerSet sets: the leader is rank 0.
 func readLWS(e Environment) (p Plan, err error) {
-	if p.Rank, err = e.number("LWS_WORKER_INDEX", maxSize); err != nil {
+	if p.Rank, err = e.number("LWS_WORKER_INDEX"); err != nil {
 		return p, err
 	}
-	if p.Size, err = e.number("LWS_GROUP_SIZE", maxSize); err != nil {
+	if p.Size, err = e.number("LWS_GROUP_SIZE"); err != nil {
 		return p, err
 	}
 	leader := e.Get("LWS_LEADER_ADDRESS")
@@ -29,7 +29,7 @@ func readLWS(e Environment) (p Plan, err error) {
 // the manifest must say, and where rank 0 is follows from this pod's own name. A pod of several
 // ranks, each in a container, is told so by variables of ours.
 func readIndexedJob(e Environment) (p Plan, err error) {
-	pod, err := e.number("JOB_COMPLETION_INDEX", maxSize)
+	pod, err := e.number("JOB_COMPLETION_INDEX")
 	if err != nil {
 		return p, err
 	}
@@ -40,7 +40,7 @@ func readIndexedJob(e Environment) (p Plan, err error) {
 		if e.Get(name) == "" {
 			continue
 		}
-		if p.Size, err = e.number(name, maxSize); err != nil {
+		if p.Size, err = e.number(name); err != nil {
 			return p, err
 		}
 		break
@@ -71,11 +71,11 @@ func rankInPod(e Environment, pod int) (int, error) {
 	if e.Get(EnvLocalSize) == "" && e.Get(EnvLocalRank) == "" {
 		return pod, nil
 	}
-	size, err := e.number(EnvLocalSize, maxSize)
+	size, err := e.number(EnvLocalSize)
 	if err != nil {
 		return 0, err
 	}
-	rank, err := e.number(EnvLocalRank, maxSize)
+	rank, err := e.number(EnvLocalRank)
 	if err == nil && rank >= size {
 		err = fmt.Errorf("%s=%d: must be less than %s=%d", EnvLocalRank, rank, EnvLocalSize, size)
 	}

@@ -4,7 +4,7 @@ import "strings"
 
 // readOwn reads WEFT_RANK and WEFT_SIZE; WEFT_RENDEZVOUS and the secret are read for all ways.
 func readOwn(e Environment) (p Plan, err error) {
-	if p.Rank, err = e.number(EnvRank, maxSize); err != nil {
+	if p.Rank, err = e.number(EnvRank); err != nil {
 		return p, err
 	}
 	if e.Get(EnvSize) == "" {

@@ -11,14 +11,14 @@ import (
 // readSlurm reads what srun sets for the tasks of a step. A batch script has some of these
 // variables too, but is no step.
 func readSlurm(e Environment) (p Plan, err error) {
-	if p.Rank, err = e.number("SLURM_PROCID", maxSize); err != nil {
+	if p.Rank, err = e.number("SLURM_PROCID"); err != nil {
 		return p, err
 	}
 	size := "SLURM_STEP_NUM_TASKS"
 	if e.Get(size) == "" {
 		size = "SLURM_NTASKS"
 	}
-	if p.Size, err = e.number(size, maxSize); err != nil {
+	if p.Size, err = e.number(size); err != nil {
 		return p, err
 	}
 	p.Label = fmt.Sprintf("slurm %s.%s, start %s", cmp.Or(e.Get("SLURM_JOB_ID"), e.Get("SLURM_JOBID")),

@@ -41,10 +41,10 @@ func (p *Plan) master(e Environment, prefix string) error {
 
 // readTorch reads what torchrun and others that start PyTorch programs set.
 func readTorch(e Environment) (p Plan, err error) {
-	if p.Rank, err = e.number("RANK", maxSize); err != nil {
+	if p.Rank, err = e.number("RANK"); err != nil {
 		return p, err
 	}
-	if p.Size, err = e.number("WORLD_SIZE", maxSize); err != nil {
+	if p.Size, err = e.number("WORLD_SIZE"); err != nil {
 		return p, err
 	}
 	p.Label = "torch"
@@ -57,7 +57,7 @@ func readTorch(e Environment) (p Plan, err error) {
 // readPET reads what Kubeflow's Trainer sets for torchrun, where the program runs in its place: one
 // process on each node.
 func readPET(e Environment) (p Plan, err error) {
-	if p.Rank, err = e.number("PET_NODE_RANK", maxSize); err != nil {
+	if p.Rank, err = e.number("PET_NODE_RANK"); err != nil {
 		return p, err
 	}
 	if each := e.Get("PET_NPROC_PER_NODE"); each != "" && each != "1" {

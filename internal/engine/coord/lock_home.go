@@ -173,15 +173,12 @@ func (h *lockHome) tryIndex(e lockRequest) int {
 	return slices.IndexFunc(h.tries, func(t try) bool { return t.lockRequest == e })
 }
 
-// denyTry denies a try, and reports whether it was still to be answered.
-func (h *lockHome) denyTry(e lockRequest) bool {
-	i := h.tryIndex(e)
-	if i < 0 {
-		return false
+// denyTry denies a try, if it is still to be answered.
+func (h *lockHome) denyTry(e lockRequest) {
+	if i := h.tryIndex(e); i >= 0 {
+		h.tries = slices.Delete(h.tries, i, i+1)
+		h.deny(e)
 	}
-	h.tries = slices.Delete(h.tries, i, i+1)
-	h.deny(e)
-	return true
 }
 
 // onBusy handles lock_busy: a rank needs the token that another tries to get. It must have

@@ -238,9 +238,8 @@ func (c *congestion) queued(wait time.Duration) int {
 func (c *congestion) keeps() int { return max(standing/c.senders, 1) }
 
 // acknowledged says that n more packets have arrived, all before ack. The next packet to
-// be transmitted is next, and those before high have been. Once in a round trip the window
-// is set anew.
-func (c *congestion) acknowledged(ack, next, high uint32, n int) {
+// be transmitted is next. Once in a round trip the window is set anew.
+func (c *congestion) acknowledged(ack, next uint32, n int) {
 	c.loss -= c.loss * min(n, lossMemory) / lossMemory
 	if !less(c.end, ack) || c.fixed {
 		return

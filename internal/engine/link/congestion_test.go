@@ -43,7 +43,7 @@ func (p *path) trip(delay time.Duration) {
 	for _, more := range []time.Duration{3 * time.Microsecond, 0, 50 * time.Microsecond} {
 		p.c.measured(p.now, 1500, idleTrip+delay+more, 0, true)
 	}
-	p.c.acknowledged(p.next, p.next, p.next, n)
+	p.c.acknowledged(p.next, p.next, n)
 }
 
 func (p *path) trips(n int, delay time.Duration) {
@@ -114,7 +114,7 @@ func TestWindowIsNotFull(t *testing.T) {
 		p.next++
 		p.c.sent(p.now, false)
 		p.c.measured(p.now, 1500, idleTrip+delay, 0, true)
-		p.c.acknowledged(p.next, p.next, p.next, 1)
+		p.c.acknowledged(p.next, p.next, 1)
 	}
 	for range 10 {
 		trip(0)
@@ -144,7 +144,7 @@ func TestAbsenceIsNoCongestion(t *testing.T) {
 		p.next += 64
 		p.c.full = true
 		p.c.measured(p.now, 1500, idleTrip+10*time.Millisecond, 10*time.Millisecond, true)
-		p.c.acknowledged(p.next, p.next, p.next, 64)
+		p.c.acknowledged(p.next, p.next, 64)
 	}
 	if p.c.window < was || p.c.away != 10*time.Millisecond {
 		t.Errorf("a window of %d after %d, away for %v", p.c.window, was, p.c.away)
@@ -195,7 +195,7 @@ func TestTimeouts(t *testing.T) {
 	p.c.timedOut(p.next-10, p.next)
 	p.want("two timeouts", packet)
 	p.c.settle(false)
-	p.c.acknowledged(p.next-9, p.next-9, p.next, 1)
+	p.c.acknowledged(p.next-9, p.next-9, 1)
 	for n := 0; p.c.window < was/2; n++ {
 		before := p.c.window
 		p.trip(idleTrip / 100)
@@ -205,7 +205,7 @@ func TestTimeouts(t *testing.T) {
 	}
 	late.c.timedOut(late.next-10, late.next)
 	late.c.settle(true)
-	late.c.acknowledged(late.next, late.next, late.next, 10)
+	late.c.acknowledged(late.next, late.next, 10)
 	late.want("only late", was)
 }
 

@@ -151,7 +151,7 @@ func (c *Conn) transmit(now monotime.Time, dst []Packet, seq uint32, again bool)
 // transmitWhole adds a data packet as it is.
 func (c *Conn) transmitWhole(now monotime.Time, dst []Packet, seq uint32, again bool) {
 	s := c.slot(seq)
-	c.header(now, s.front[:0], wire.KindData, seq, c.requests(s, seq, again))
+	c.header(now, s.front[:0], wire.KindData, seq, c.requests(s, again))
 	c.add(dst, s.front[:s.size], s.payload, sent{wire.KindData, seq, again}, s.sends)
 }
 
@@ -167,7 +167,7 @@ func (c *Conn) add(dst []Packet, front, payload []byte, what sent, times int) {
 // requests returns the flags by which a data packet says what its sender waits for: an
 // acknowledgement a few times for each window, and of what the peer misses.
 // (PROTOCOL §2.7)
-func (c *Conn) requests(s *slot, seq uint32, again bool) (f wire.Flags) {
+func (c *Conn) requests(s *slot, again bool) (f wire.Flags) {
 	c.send.unasked++
 	begins := c.send.more && c.send.flying == 0 && c.send.unasked == 1
 	s.prompt = s.prompt || again || begins || c.send.unasked*4*packet >= c.congestion.limit()

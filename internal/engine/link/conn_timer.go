@@ -59,7 +59,7 @@ func (c *Conn) acknowledge(now monotime.Time, f *wire.Link) bool {
 		c.congestion.settle(e == c.send.high)
 	}
 	c.send.unasked = min(c.send.unasked, int(c.send.next-e))
-	c.congestion.acknowledged(e, c.send.next, c.send.high, n)
+	c.congestion.acknowledged(e, c.send.next, n)
 	c.restart(now)
 	return true
 }

@@ -23,14 +23,14 @@ func TestLossesOfTheWire(t *testing.T) {
 	p.c.delay = 0
 	was := p.c.window
 	for i := range 1000 {
-		p.c.acknowledged(p.next, p.next, p.next, 100)
+		p.c.acknowledged(p.next, p.next, 100)
 		p.c.lost(p.next+uint32(i), p.next+uint32(i)+1, 1)
 	}
 	if p.c.window < was {
 		t.Errorf("one in a hundred: a window of %d, was %d", p.c.window, was)
 	}
 	for i := range 100 {
-		p.c.acknowledged(p.next, p.next, p.next, 10)
+		p.c.acknowledged(p.next, p.next, 10)
 		p.c.lost(p.next+2000+uint32(i), p.next+2001+uint32(i), 1)
 	}
 	if p.c.window > 2*packet {

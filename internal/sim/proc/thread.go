@@ -28,8 +28,8 @@ type thread struct {
 	returned bool // it was detached and has come back; guarded by Turns.mu
 }
 
-// newThread returns a thread that is ready to begin.
-func (p *Process) newThread(program func()) *thread {
+// newThread makes a thread that is ready to begin.
+func (p *Process) newThread(program func()) {
 	p.started++
 	t := &thread{p: p, n: p.started, until: sim.Never}
 	t.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
@@ -42,7 +42,6 @@ func (p *Process) newThread(program func()) *thread {
 	p.order = append(p.order, t)
 	p.makeReady(t)
 	p.turns.done.Add(1)
-	return t
 }
 
 // makeReady puts a thread into the list of threads that can run.

@@ -20,7 +20,7 @@ import (
 func doctorIn(t *testing.T, l *netlab.Lab, args ...string) (report doctor.Report, status int) {
 	t.Helper()
 	cmd := exec.Command(program(t, "weft/cmd/weft"), append([]string{"doctor", "-json"}, args...)...)
-	cmd.Env = append(os.Environ(), labEnv(l, 1))
+	cmd.Env = append(os.Environ(), l.Env(1))
 	var out, errs bytes.Buffer
 	cmd.Stdout = &out
 	cmd.Stderr = &errs

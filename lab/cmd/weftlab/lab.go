@@ -17,7 +17,6 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"weft/internal/cli"
-	"weft/internal/launch"
 	"weft/internal/sys"
 	"weft/lab/netlab"
 )
@@ -154,17 +153,6 @@ func capture(l *netlab.Lab, name string) (end func() error, err error) {
 	return func() error { return errors.Join(stop(), out.Flush(), file.Close()) }, nil
 }
 
-// labEnv is the environment variable that names the hosts of a lab to the command.
-func labEnv(l *netlab.Lab, interfaces int) string {
-	var hosts []launch.Host
-	for _, h := range l.Hosts {
-		hosts = append(hosts, launch.Host{
-			Namespace: h.Namespace, Address: h.IP.String(), Interface: netlab.Interfaces(interfaces),
-		})
-	}
-	return launch.LabEnv(hosts)
-}
-
 // findProgram returns the file of a command: weftlab is this one, and weft is the one beside it, if there is one.
 func findProgram(name string) (string, error) {
 	self, err := os.Executable()
@@ -203,7 +191,7 @@ func runLab(f labFlags, args []string) (err error) {
 	cmd.Stdin = os.Stdin
 	cmd.Stdout = os.Stdout
 	cmd.Stderr = os.Stderr
-	cmd.Env = append(os.Environ(), labEnv(l, f.interfaces))
+	cmd.Env = append(os.Environ(), l.Env(f.interfaces))
 	if f.delay > 0 {
 		f.faults = strings.Trim(f.faults+",delay="+f.delay.String(), ",")
 	}

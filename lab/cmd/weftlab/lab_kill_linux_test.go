@@ -40,7 +40,7 @@ func startLabJob(t *testing.T, env []string, args ...string) *labJob {
 	j.lab = netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(2, 1500) })
 	j.cmd = exec.Command(program(t, "weft/cmd/weft"), append([]string{"run", "-n", "2", "-transport", "eth",
 		"-liveness", "20s", j.program}, args...)...)
-	j.cmd.Env = append(append(os.Environ(), labEnv(j.lab, 1)), env...)
+	j.cmd.Env = append(append(os.Environ(), j.lab.Env(1)), env...)
 	j.cmd.Stdout = &j.out
 	j.cmd.Stderr = &j.out
 	return j

@@ -51,7 +51,7 @@ func TestNarrowJobs(t *testing.T) {
 func weftIn(t *testing.T, l *netlab.Lab, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(program(t, "weft/cmd/weft"), args...)
-	cmd.Env = append(os.Environ(), labEnv(l, 1))
+	cmd.Env = append(os.Environ(), l.Env(1))
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	cmd.Stderr = &out

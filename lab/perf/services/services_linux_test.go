@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"weft/internal/explore"
-	"weft/internal/launch"
+	"weft/internal/sys"
 	"weft/lab/netlab"
 	"weft/lab/netlab/netlabtest"
 )
@@ -77,10 +77,6 @@ func TestServicesAreMeasured(t *testing.T) {
 // with each number of connections.
 func TestServicesBetweenHosts(t *testing.T) {
 	lab := netlabtest.New(t, func() (*netlab.Lab, error) { return netlab.Make(2, 1500) })
-	var hosts []launch.Host
-	for _, h := range lab.Hosts {
-		hosts = append(hosts, launch.Host{Namespace: h.Namespace, Address: h.IP.String(), Interface: netlab.Interface})
-	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -88,10 +84,10 @@ func TestServicesBetweenHosts(t *testing.T) {
 	var out, said bytes.Buffer
 	connections := explore.Choose("9", "1,9")
 	cmd := exec.Command(self, "-requests", "30", "-connections", connections, "-rounds", "1", "-json")
-	cmd.Env = append(os.Environ(), envClient+"=1", launch.LabEnv(hosts))
+	cmd.Env = append(os.Environ(), envClient+"=1", lab.Env(1))
 	cmd.Stdout = &out
 	cmd.Stderr = &said
-	if err := hosts[0].Start(cmd); err != nil {
+	if err := sys.InNetwork(lab.Hosts[0].Namespace, cmd.Start); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
