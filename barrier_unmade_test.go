@@ -88,3 +88,32 @@ func breaks(ctx context.Context, b *Barrier) error {
 	}
 	return nil
 }
+
+// TestBarrierLeaderDies: if the member in whose memory a barrier is dies, the others learn of its death. That may
+// happen at any moment: also between its answer where the memory is and the attempt to map it.
+func TestBarrierLeaderDies(t *testing.T) {
+	for moment := time.Duration(1); moment < 1500*time.Nanosecond; moment += 30 {
+		run := func(ctx context.Context, p *Proc) error {
+			b := p.Barrier("b", nil)
+			var err error
+			for err == nil {
+				if err = b.Wait(ctx); err == nil {
+					err = p.Sleep(ctx, time.Microsecond) // phases in memory take no time
+				}
+			}
+			broken := new(BrokenError)
+			gone := new(PeerError)
+			if p.Rank() == 0 || errors.As(err, &broken) && broken.Rank == 0 || errors.As(err, &gone) && gone.Rank == 0 {
+				return nil
+			}
+			return fmt.Errorf("the barrier says: %v", err)
+		}
+		c := Cluster{
+			Ranks: 3, PerHost: 3, Liveness: 100 * time.Millisecond,
+			Faults: []Fault{{Kind: Crash, Ranks: []int{0}, At: moment}},
+		}
+		if _, err := Simulate(within(t), c, run); err != nil && !errors.Is(err, ErrPeer) {
+			t.Errorf("%v: %v", moment, err)
+		}
+	}
+}

@@ -24,7 +24,8 @@ func (j *Job) Add() *Rank {
 		if at == len(j.hosts) {
 			j.hosts = append(j.hosts, &host{memory: pipe.NewHost()})
 		}
-		r.Share(j.hosts[at].memory.Memory(rank), &j.hosts[at].mates)
+		h := j.hosts[at]
+		r.Share(h.memory.Memory(rank), func() { h.memory.Leave(rank) }, &h.mates)
 	}
 	j.Ranks = append(j.Ranks, r)
 	return r

@@ -22,6 +22,7 @@ type Process struct {
 	tick    func(room bool) // of the driver: handles packets that have arrived, timers that are due and room for packets
 
 	memory   transport.Memory // shared with the processes of its host, or nil
+	unshare  func()           // ends what the process shares; nil without shared memory
 	sameHost *[]*Process      // the processes of its host, itself included; nil without shared memory
 
 	in   []transport.In
@@ -46,9 +47,10 @@ func New(ts *Turns, n *sim.Network, rank, mtu int) *Process {
 	return p
 }
 
-// Share puts the process on a host whose processes share memory.
-func (p *Process) Share(m transport.Memory, sameHost *[]*Process) {
+// Share puts the process on a host whose processes share memory. Gone is called when the process is gone.
+func (p *Process) Share(m transport.Memory, gone func(), sameHost *[]*Process) {
 	p.memory = m
+	p.unshare = gone
 	p.sameHost = sameHost
 	*sameHost = append(*sameHost, p)
 }
@@ -130,7 +132,15 @@ const lateCalls = 10_000
 func (p *Process) Crash() {
 	p.crashed = true
 	p.machine.Crash()
+	p.leaveHost()
 	p.WakeAll()
+}
+
+// leaveHost ends what the process shares with others of its host.
+func (p *Process) leaveHost() {
+	if p.unshare != nil {
+		p.unshare()
+	}
 }
 
 // Crashed reports whether the process has crashed.

@@ -78,6 +78,7 @@ func (p *Process) MemoryBytes() uint64 { return 0 }
 // Close closes the transport. A real one unmaps its memory then, so Send and Poll panic afterwards.
 func (p *Process) Close() error {
 	p.closed = true
+	p.leaveHost()
 	return nil
 }
 

@@ -2,6 +2,7 @@ package pipe
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 
 	"weft/internal/mem"
@@ -37,6 +38,13 @@ func NewHost() *Host { return &Host{memory{shared: map[place]*area{}}} }
 
 // Memory returns the host's memory as a rank sees it.
 func (h *Host) Memory(rank int) transport.Memory { return view{rank, &h.memory} }
+
+// Leave ends what a rank shares: it can be mapped no more. A mapping that is there stays.
+func (h *Host) Leave(rank int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	maps.DeleteFunc(h.shared, func(at place, _ *area) bool { return at.rank == rank })
+}
 
 // view is the memory as one rank sees it. It implements transport.Memory.
 type view struct {
