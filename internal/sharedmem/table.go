@@ -103,13 +103,17 @@ func (t *Table) Starting(b []byte) (s Segment, ok bool) {
 }
 
 // Offer returns where b lies, for the peer that it is offered to: a segment and an offset in it, which the peer may map
-// and read from now on, or id 0 and an address.
+// and read from now on, or id 0 and an address. In a simulation, where no rank reads by address, that is 0: real ones
+// would make each run another one.
 func (t *Table) Offer(to int, b []byte) (id uint32, addr uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if i := t.find(b); i >= 0 && t.segments[i].ID != 0 {
 		t.Memory.Grant(t.segments[i].ID, to)
 		return t.segments[i].ID, mem.Addr(b) - mem.Addr(t.segments[i].Bytes)
+	}
+	if t.node.Hosted() {
+		return 0, 0
 	}
 	return 0, mem.Addr(b)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"weft"
 	"weft/internal/explore"
 	"weft/lab/stress"
 )
@@ -16,8 +17,7 @@ var (
 )
 
 // TestSimulation plays jobs of each kind of scene alone, and of all together, in virtual time, and the first one twice:
-// the same seed does the same, to the bit. (Not if ranks share a host: they tell each other where their memory lies.)
-// weftlab sim plays seed after seed.
+// the same seed does the same, to the bit. weftlab sim plays seed after seed.
 func TestSimulation(t *testing.T) {
 	for _, kind := range append(stress.Kinds(), "") {
 		name := kind
@@ -39,15 +39,31 @@ func TestSimulation(t *testing.T) {
 					t.Fatalf("-run 'TestSimulation/^%s$' -stress.seed=%d -stress.seeds=1\n%v\n%s", name, plan.Seed, plan,
 						strings.Join(f.Found, "\n"))
 				}
-				if s > 0 || plan.Hosts < plan.N {
-					continue
-				}
-				if _, is := stress.Simulate(t.Context(), plan, kind, "", nil); is.Hash != was.Hash || is.Events != was.Events {
-					t.Errorf("hash %#x after %d events, then %#x after %d", was.Hash, was.Events, is.Hash, is.Events)
+				if s == 0 {
+					again(t, plan, kind, was)
 				}
 			}
 		})
 	}
+}
+
+// again plays a job once more, which must do the same.
+func again(t *testing.T, plan stress.Plan, kind string, was *weft.Simulation) {
+	t.Helper()
+	if _, is := stress.Simulate(t.Context(), plan, kind, "", nil); is.Hash != was.Hash || is.Events != was.Events {
+		t.Errorf("hash %#x after %d events, then %#x after %d", was.Hash, was.Events, is.Hash, is.Events)
+	}
+}
+
+// TestSharedHosts: the same seed does the same, to the bit, also if ranks share a host and offer each other long
+// messages in their memory.
+func TestSharedHosts(t *testing.T) {
+	plan := stress.DrawSimulated(6)
+	if plan.Hosts == plan.N {
+		t.Fatalf("each rank has a host of its own: %v", plan)
+	}
+	_, was := stress.Simulate(t.Context(), plan, "match", "", nil)
+	again(t, plan, "match", was)
 }
 
 // TestMendedFaults plays seeds that have found faults of weft, by the kind of scene that has found them.
