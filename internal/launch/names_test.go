@@ -14,6 +14,14 @@ import (
 	"weft/internal/launch"
 )
 
+// A process that a rank has left behind, and that goes on writing to its output, does not keep the job from ending.
+func TestTalkersAreNotAwaited(t *testing.T) {
+	j, _, report := job(t, 2, "talker")
+	if r := run(t, j, nil); r.Status != 0 {
+		t.Errorf("%+v: %s", r, report)
+	}
+}
+
 // beCurious is a rank that reads the names of all sockets, as every user can, when
 // its launcher has one, and says whether one of them tells the job's number.
 func beCurious() {

@@ -89,6 +89,24 @@ func beLauncher() {
 
 const linesEach = 200
 
+// beParent starts a process, notes its number, and waits for ever.
+func beParent(rank int) error {
+	child := exec.Command("sleep", "1000")
+	if err := child.Start(); err != nil {
+		return err
+	}
+	note(rank, "child", child.Process.Pid)
+	select {}
+}
+
+// leaveTalker leaves a process, in a session of its own, that goes on writing.
+func leaveTalker() error {
+	child := exec.Command("sh", "-c", "while echo it goes on; do :; done")
+	child.Stdout = os.Stdout
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return child.Start()
+}
+
 // beRank is the main function of a rank.
 func beRank(mode string) {
 	word, arg, _ := strings.Cut(mode, " ")
@@ -145,12 +163,9 @@ func beRank(mode string) {
 			}
 			return err
 		case "parents": // of processes that the launcher does not know
-			child := exec.Command("sleep", "1000")
-			if err := child.Start(); err != nil {
-				return err
-			}
-			note(p.Rank(), "child", child.Process.Pid)
-			select {}
+			return beParent(p.Rank())
+		case "talker":
+			return leaveTalker()
 		case "post":
 			return post(ctx, p, arg)
 		case "vmmc":

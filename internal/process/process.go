@@ -80,7 +80,7 @@ func (p *process) connect(s Streams) error {
 		}
 		*f.file = out
 		p.theirs = append(p.theirs, out)
-		p.outputs = append(p.outputs, &output{file: in, read: f.read})
+		p.outputs = append(p.outputs, &output{file: in, read: f.read, rest: largestPipe})
 	}
 	return nil
 }

@@ -23,6 +23,24 @@ func ownGroup(a *syscall.SysProcAttr, detached bool) {
 // killGroup signals a process group.
 func killGroup(pid int, s syscall.Signal) { _ = syscall.Kill(-pid, s) } // it may have ended
 
+// readNow reads what is in a pipe, and does not wait for more.
+func readNow(f *os.File, b []byte) (n int, err error) {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	if err := c.Read(func(fd uintptr) bool {
+		n, err = syscall.Read(int(fd), b)
+		return true
+	}); err != nil {
+		return 0, err
+	}
+	if n <= 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
 // socketPair returns this process's end of a stream socket, and the rank's.
 func socketPair() (ours io.ReadWriteCloser, theirs *os.File, err error) {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
