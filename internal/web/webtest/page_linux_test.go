@@ -202,7 +202,8 @@ func (b *browser) usesItsWidth() {
 	b.press("2")
 }
 
-// namesLateRank: of ranks that wait for one that does not, the page names the one, and the rank that has died.
+// namesLateRank: of ranks that wait for one that does not, the page names the one, and shows it over time; it names the
+// pair that loses, the pair that is slow, and the rank that has died.
 func (b *browser) namesLateRank() {
 	b.t.Helper()
 	b.press("1")
@@ -213,7 +214,8 @@ func (b *browser) namesLateRank() {
 			delete s.sums;
 			s.Seconds = before.Seconds + i;
 			s.Ranks.forEach((k, rank) => { k.Doing = ""; k.InWaits = i * (rank === 2 ? 1e7 : 9e8) });
-			s.Pairs.forEach(p => { p.Messages += 1000 * i; p.Bytes += 4096 * i });
+			s.Pairs.forEach(p => { p.Messages += 1000 * i; p.Bytes += 4096 * i; p.Latency = p.From === 2 ? 30000 : 10000 });
+			Object.assign(s.Pairs.find(p => p.From === 3), {Packets: 100, Resent: 5});
 			s.Ranks[1].Ended = i === 5 ? "killed" : "";
 			past.push(s);
 		}
@@ -226,6 +228,16 @@ func (b *browser) namesLateRank() {
 	b.shows("#bytes-now", "16 KiB, at most 16 KiB")
 	b.shows("#died", "rank 1 on")
 	b.shows("#died", "has ended: killed")
+	b.shows("#slow tbody tr:nth-child(1)", "3010 µs1.0 ×5.00 %")
+	b.shows("#slow tbody tr:nth-child(2)", "2330 µs3.0 ×0.00 %")
+	// A moment of rank 2 is lighter than one of rank 0, in the first column and in the last.
+	lighter := value[bool](b, `(c => [60, c.width - 5].every(x => {
+		const red = rank => c.getContext("2d").getImageData(x, Math.floor((rank + 0.5) * c.height / 4), 1, 1).data[0];
+		return red(2) > red(0) + 100;
+	}))(document.getElementById("waiting"))`)
+	if !lighter {
+		b.t.Error("it is not to be seen over time that rank 2 hardly waits")
+	}
 	b.keep("late")
 }
 
