@@ -52,8 +52,8 @@ func movedPairs(t *testing.T, l *Listener, n int) (dialled, accepted []*Conn) {
 func TestFewMappingsForMany(t *testing.T) {
 	n := *connections / 5
 	few := 2 * (single + bits.Len(uint(n)) - 1 + n/4000) // arenas of 4, 8, 16 … slots, up to 2 GiB; both ends are here
-	before := descriptors(t)
 	l := listenAt(t, new(Config))
+	before := descriptors(t)
 	dialled, accepted := movedPairs(t, l, n)
 	t.Logf("%d connections: %d mappings", n, arenasMapped(t))
 	if got := arenasMapped(t); got > few || got != int(mapped.Load()) {
