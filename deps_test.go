@@ -138,6 +138,14 @@ examples/mpi
 examples/mpi/stencil    . mpi
 examples/mpi/matrix     . mpi
 examples/mpi/farm       . mpi
+examples/mpi/integrate  . mpi
+examples/mpi/samplesort . mpi
+examples/mpi/bodies     . mpi
+examples/mpi/gradient   . mpi
+examples/mpi/balance    . mpi
+examples/mpi/blocks     . mpi
+examples/mpi/overlap    . mpi
+examples/mpi/porttest   . mpi
 examples/checkpoint     . mpi
 examples/pm             . pm
 examples/gang           . job mpi pm

@@ -1,2 +1,2 @@
-// Package mpi has three MPI programs in C, and the same programs in Go beside them. docs/PORTS.md shows both.
+// Package mpi has MPI programs in C, and the same programs in Go beside them. docs/PORTS.md shows both.
 package mpi
