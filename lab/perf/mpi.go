@@ -11,6 +11,9 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+
+	"weft/internal/launch"
+	"weft/lab/perf/openmpi"
 )
 
 // mpiSource is the C program with which MPI libraries are measured. It prints samples as a rank of weft does
@@ -74,7 +77,7 @@ func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 	if err != nil {
 		return nil, err
 	}
-	far, env, err := m.between()
+	far, err := m.between()
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +103,6 @@ func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 		args := slices.Concat([]string{"-n", strconv.Itoa(n)}, m.flags, far,
 			[]string{bin, s.Test, strconv.Itoa(count), strconv.Itoa(size)})
 		cmd := exec.CommandContext(ctx, m.run, args...)
-		cmd.Env = append(os.Environ(), env...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
@@ -119,25 +121,15 @@ func (m mpi) Run(ctx context.Context, s Spec) (samples []Sample, err error) {
 // lockCount is how often MPI takes a lock.
 const lockCount = 20000
 
-// between returns the flags and the environment with which the ranks run on two hosts of the lab and talk by TCP;
-// nothing if this process does not run in a lab.
-func (m mpi) between() (flags, env []string, err error) {
+// between returns the flags with which the ranks run on two hosts of the lab and talk by TCP; nothing if this process
+// does not run in a lab.
+func (m mpi) between() (flags []string, err error) {
 	here, there, err := ends()
 	if err != nil || here == there {
-		return nil, nil, err
+		return nil, err
 	}
 	if m.name != "openmpi" {
-		return nil, nil, fmt.Errorf("%s: not between hosts", m.name)
+		return nil, fmt.Errorf("%s: not between hosts", m.name)
 	}
-	// It is told to reach the other host by a command of ours in place of ssh.
-	agent := filepath.Join(built.dir, "agent")
-	script := "#!/bin/sh\nshift\nexec nsenter --net=\"$WEFT_PERF_THERE\" sh -c \"$*\"\n"
-	if err := os.WriteFile(agent, []byte(script), 0o700); err != nil {
-		return nil, nil, err
-	}
-	return []string{
-		"--mca", "plm_rsh_agent", agent, "--host", here.Address + "," + there.Address,
-		"--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", here.Interface,
-		"--mca", "oob_tcp_if_include", here.Interface, "--mca", "pml", "ob1",
-	}, []string{"WEFT_PERF_THERE=" + there.Namespace}, nil
+	return openmpi.Hosts(built.dir, []launch.Host{here, there})
 }

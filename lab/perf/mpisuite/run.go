@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"weft/internal/launch"
+	"weft/lab/perf/openmpi"
 )
 
 // source is the suite in C.
@@ -109,6 +110,18 @@ func build(ctx context.Context, dir, peer string) error {
 	return nil
 }
 
+// between returns the flags with which the ranks run on the hosts of the lab that this process runs in, if it does.
+func between(dir, system string) ([]string, error) {
+	hosts, err := launch.LabHosts()
+	if err != nil || len(hosts) < 2 {
+		return nil, err
+	}
+	if system != "openmpi" {
+		return nil, fmt.Errorf("%s does not run between hosts of a lab: -vs openmpi", system)
+	}
+	return openmpi.Hosts(dir, hosts)
+}
+
 // launcher returns the command that starts the ranks of a peer.
 func launcher(peer string) string {
 	if peer == "openmpi" {
@@ -143,9 +156,13 @@ func (cfg *Config) once(ctx context.Context, dir, system string, t task) ([]Samp
 	}
 	args := []string{"-n", strconv.Itoa(cfg.Ranks), filepath.Join(dir, system), strconv.Itoa(t.Count),
 		strings.Join(t.Names, ","), t.File}
+	hosts, err := between(dir, system)
+	if err != nil {
+		return nil, err
+	}
 	if system == "openmpi" {
 		// Its component rdma crashes in MPI_Compare_and_swap among ranks of one host (4.1).
-		args = append([]string{"--oversubscribe", "--allow-run-as-root", "--mca", "osc", "^rdma"}, args...)
+		args = slices.Concat([]string{"--oversubscribe", "--allow-run-as-root", "--mca", "osc", "^rdma"}, hosts, args)
 	}
 	for _, size := range t.Sizes {
 		args = append(args, strconv.Itoa(size))
