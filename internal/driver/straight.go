@@ -59,11 +59,12 @@ func (n *Node) mayStay(p *msg.Port, from int) bool {
 func (n *Node) takeStraight(ctx context.Context, p *msg.Port, from int, buf []byte, looks int) (r Received, ok bool) {
 	s := &n.straight
 	began := n.mark()
+	now := n.clock() // to read it when the message is there would delay the message
 	sender, pkt, made := n.lookStraight(ctx, from, looks)
 	if pkt == nil {
 		return r, false
 	}
-	w, ok := n.eng.Straight(n.clock(), p, sender, pkt, buf)
+	w, ok := n.eng.Straight(now, p, sender, pkt, buf)
 	if ok {
 		s.peeker.Took()
 		s.row++
