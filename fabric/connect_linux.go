@@ -28,10 +28,13 @@ func (t *Transport) pair(dialler, listener uint32) handshake.Pair {
 	return handshake.Pair{Secret: t.cfg.Secret, Job: t.cfg.Job, Dialler: dialler, Listener: listener}
 }
 
-// within returns how long a handshake may take.
-func (t *Transport) within() time.Duration {
+// within returns how long the proofs may take.
+func (t *Transport) within() time.Duration { return min(t.patience(), handshake.Timeout) }
+
+// patience returns how long a peer that has proved that it is a rank may be silent.
+func (t *Transport) patience() time.Duration {
 	if t.cfg.Liveness > 0 {
-		return min(t.cfg.Liveness, handshake.Timeout)
+		return t.cfg.Liveness
 	}
 	return handshake.Timeout
 }
@@ -172,8 +175,8 @@ func (t *Transport) drop(c net.Conn) {
 // libfabric. When it returns both have received a message of the other. It reports whether they had not met before.
 func (t *Transport) introduce(c net.Conn, s handshake.Session, rank int, dialled bool) (fresh bool, err error) {
 	late := make(chan struct{})
-	defer handshake.Within(c, t.within())()
-	defer handshake.After(t.within(), sync.OnceFunc(func() { close(late) }))()
+	defer handshake.Within(c, t.patience())()
+	defer handshake.After(t.patience(), sync.OnceFunc(func() { close(late) }))()
 	t.mu.Lock()
 	p := t.meet(rank)
 	card := binary.LittleEndian.AppendUint64(nil, p.theirs)
