@@ -104,30 +104,45 @@ func TestForget(t *testing.T) {
 }
 
 // Packets of which the provider tells in another order than that of their sends are put in order, and a packet of
-// another token, of a number far ahead, or of no rank is dropped.
+// another token, of a number far ahead, or of no rank is dropped; with the token beside the message and in it, and
+// while the numbers that travel begin anew.
 func TestSort(t *testing.T) {
 	need(t)
-	a, _, _ := ends(t, one)
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	for _, size := range []int{headSize, briefHead} {
+		a, _, _ := ends(t, one)
+		a.mu.Lock()
+		a.slots.head = size
+		sort(t, a)
+		a.mu.Unlock()
+	}
+}
+
+// sort takes packets of rank 1, of which none has come. The lock is held.
+func sort(t *testing.T, a *Transport) {
 	p := a.peers.Get(1)
 	free := a.in.unposted
+	const base = 1<<16 - 2
+	p.next = base
 	slot := 0
 	take := func(h head) bool {
-		h.put(a.slots.message(slot, headSize))
+		a.slots.put(a.slots.message(slot, headSize), h)
+		d := ofi.Done{Size: a.slots.head + 1}
+		if a.slots.head == briefHead {
+			d.Beside = h.token
+		}
 		slot++
-		return a.accept(slot-1, headSize+1)
+		return a.accept(slot-1, &d)
 	}
-	good := head{token: p.theirs, rank: 1, kind: packet}
+	good := head{token: p.theirs, kind: packet}
 	at := func(number uint32) head {
 		h := good
-		h.number = number
+		h.number = base + number
 		return h
 	}
 	wrongToken := good
-	wrongToken.token++
+	wrongToken.token ^= 1 << 63
 	wrongRank := good
-	wrongRank.rank = 7
+	wrongRank.token += 6
 	for _, c := range []struct {
 		h    head
 		kept bool
@@ -136,16 +151,28 @@ func TestSort(t *testing.T) {
 		{at(2), true, 0}, {at(2), false, 0}, {wrongToken, false, 0}, {wrongRank, false, 0}, {at(a.in.window), false, 0},
 		{at(0), true, 1}, {at(0), false, 1}, {at(3), true, 1}, {at(1), true, 4},
 	} {
-		if kept := take(c.h); kept != c.kept || p.next != c.next {
-			t.Errorf("%+v: kept %v, next %d", c.h, kept, p.next)
+		if kept := take(c.h); kept != c.kept || p.next != base+c.next {
+			t.Errorf("%+v: kept %v, next %d", c.h, kept, p.next-base)
 		}
 	}
 	if a.in.arrived.n != 4 || len(a.in.unposted) != len(free) {
 		t.Errorf("%d arrived", a.in.arrived.n)
 	}
 	for want := range 4 {
-		if h := parseHead(a.slots.message(a.in.arrived.pop(), headSize)); h.number != uint32(want) {
+		if h := a.slots.parse(a.slots.message(a.in.arrived.pop(), headSize), 0); h.number != uint32(base+want)&0xffff {
 			t.Errorf("packet %d, not %d", h.number, want)
+		}
+	}
+	p.sent = 1<<14 + 40
+	p.acknowledged = 1<<14 - 20
+	for _, c := range []struct{ consumed, want uint32 }{
+		{1<<14 + 3, 1<<14 + 3}, {1<<14 - 1, 1<<14 + 3}, {1<<14 + 41, 1<<14 + 3}, {1<<14 + 40, 1<<14 + 40},
+	} {
+		h := good
+		h.kind = credit
+		h.consumed = c.consumed
+		if take(h); p.acknowledged != c.want {
+			t.Errorf("%d were consumed: %d, not %d", c.consumed, p.acknowledged, c.want)
 		}
 	}
 }

@@ -23,7 +23,7 @@ type peer struct {
 	to     ofi.Addr
 	known  bool   // to and ours are set
 	ours   uint64 // the token of what we send
-	theirs uint64 // the token of what the peer sends
+	theirs uint64 // the token of what the peer sends: chance, and its rank
 
 	sent, acknowledged   uint32 // packets, and how many of them the peer says that it has consumed
 	next, consumed, told uint32 // the next number of the peer's, and how many were consumed here, and as the peer knows
@@ -50,11 +50,15 @@ func (t *Transport) meet(rank int) *peer {
 	}
 	var token [8]byte
 	rand.Read(token[:])
-	p := &peer{t: t, rank: rank, theirs: binary.LittleEndian.Uint64(token[:]), answered: make(chan struct{})}
+	theirs := binary.LittleEndian.Uint64(token[:])<<rankBits | uint64(rank)
+	p := &peer{t: t, rank: rank, theirs: theirs, answered: make(chan struct{})}
 	t.peers.Add(rank, p)
 	t.met = append(t.met, p)
 	return p
 }
+
+// rankBits is how many bits of a token are its sender's rank.
+const rankBits = 20
 
 // keep keeps the slot of a packet that has overtaken others, and reports whether it is the first of its number.
 func (p *peer) keep(number uint32, i int, window uint32) bool {

@@ -32,18 +32,19 @@ const looks = 16
 
 // A ring is slots in the order of their arrival.
 type ring struct {
-	slots    []int
-	first, n int
+	slots [receives]int
+	first int
+	n     int
 }
 
 func (r *ring) push(i int) {
-	r.slots[(r.first+r.n)%len(r.slots)] = i
+	r.slots[(r.first+r.n)%receives] = i
 	r.n++
 }
 
 func (r *ring) pop() int {
 	i := r.slots[r.first]
-	r.first = (r.first + 1) % len(r.slots)
+	r.first = (r.first + 1) % receives
 	r.n--
 	return i
 }
@@ -63,7 +64,6 @@ func (r *receiving) open(s *slots, size int) {
 	for i := range r.unposted {
 		r.unposted[i] = i
 	}
-	r.arrived.slots = make([]int, s.receives)
 	r.lent = make([]int, 0, s.receives)
 	r.owing = make([]*peer, 0, size)
 }
@@ -128,28 +128,28 @@ func (t *Transport) ended(d *ofi.Done) {
 		if d.Err != nil {
 			t.broken(p, d.Err)
 		}
-	case d.Err != nil || d.Size < headSize || !t.accept(i, d.Size):
+	case d.Err != nil || d.Size < t.slots.head || !t.accept(i, d):
 		t.in.unposted = append(t.in.unposted, i)
 	}
 }
 
 // accept handles a message, and reports whether its slot is needed further.
-func (t *Transport) accept(i, size int) bool {
-	h := parseHead(t.slots.message(i, headSize))
-	p := t.peers.Get(int(h.rank))
+func (t *Transport) accept(i int, d *ofi.Done) bool {
+	h := t.slots.parse(t.slots.message(i, headSize), d.Beside)
+	p := t.peers.Get(int(h.token & (1<<rankBits - 1)))
 	if p == nil || h.token != p.theirs || p.state == gone {
 		t.in.dropped++
 		return false
 	}
-	if ahead := h.consumed - p.acknowledged; int32(ahead) > 0 && p.sent-p.acknowledged >= ahead {
-		p.acknowledged = h.consumed
+	if consumed := expand(p.acknowledged, h.consumed, 14); consumed-p.acknowledged <= p.sent-p.acknowledged {
+		p.acknowledged = consumed
 	}
 	switch h.kind {
 	case greeting:
 		p.greeted = true
 		return false
 	case packet:
-		return t.sort(p, h.number, i, size)
+		return t.sort(p, expand(p.next, h.number, 16), i, d.Size)
 	}
 	return false
 }
@@ -162,7 +162,7 @@ func (t *Transport) sort(p *peer, number uint32, i, size int) bool {
 	r.from[i] = p
 	ahead := number - p.next
 	switch {
-	case size <= headSize || ahead >= r.window:
+	case size <= t.slots.head || ahead >= r.window:
 		r.dropped++
 		return false
 	case ahead > 0:
@@ -189,7 +189,7 @@ func (t *Transport) Poll(dst []transport.In) (n int) {
 	for ; n < len(dst) && r.arrived.n > 0; n++ {
 		i := r.arrived.pop()
 		r.lent = append(r.lent, i)
-		dst[n] = transport.In{From: r.from[i].rank, Data: t.slots.message(i, r.sizes[i])[headSize:]}
+		dst[n] = transport.In{From: r.from[i].rank, Data: t.slots.message(i, r.sizes[i])[t.slots.head:]}
 	}
 	return n
 }
@@ -247,7 +247,7 @@ func (t *Transport) Peek(peer int) (from int, pkt []byte, maybe bool) {
 	}
 	i := r.arrived.slots[r.arrived.first]
 	from = r.from[i].rank
-	pkt = t.slots.message(i, r.sizes[i])[headSize:]
+	pkt = t.slots.message(i, r.sizes[i])[t.slots.head:]
 	t.mu.Unlock()
 	if peer >= 0 && from != peer {
 		return 0, nil, true

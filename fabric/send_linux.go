@@ -72,7 +72,6 @@ func (p *peer) Push(header, payload []byte, urgent bool) bool {
 // send sends a packet, or reports that there is no room for it. What goes to a peer that is gone is taken, and lost as
 // its receiver is.
 func (t *Transport) send(p *peer, header, payload []byte) bool {
-	t.taken()
 	switch {
 	case p == nil || p.state == meeting:
 		return false
@@ -82,17 +81,19 @@ func (t *Transport) send(p *peer, header, payload []byte) bool {
 	if p.sent-p.acknowledged >= t.in.window && !t.opens(p) {
 		return false
 	}
-	size := headSize + len(header) + len(payload)
+	size := t.slots.head + len(header) + len(payload)
 	i := t.slot(size)
 	if i < 0 {
 		return false
 	}
 	m := t.slots.message(i, size)
-	copy(m[headSize+copy(m[headSize:], header):], payload)
+	at := m[t.slots.head:]
+	copy(at[copy(at, header):], payload)
 	if !t.give(p, i, m, packet) {
 		return false
 	}
 	p.sent++
+	t.taken()
 	return true
 }
 
@@ -126,8 +127,8 @@ func (t *Transport) slot(size int) int {
 
 // give gives the message in a slot to libfabric, with its head, and reports whether it has taken it, or has found the
 // peer unreachable.
-func (t *Transport) give(p *peer, i int, m []byte, kind byte) bool {
-	head{token: p.ours, number: p.sent, consumed: p.consumed, rank: uint32(t.cfg.Rank), kind: kind}.put(m)
+func (t *Transport) give(p *peer, i int, m []byte, kind uint32) bool {
+	t.slots.put(m, head{token: p.ours, number: p.sent, consumed: p.consumed, kind: kind})
 	err := t.offer(p, i, m)
 	if err == ofi.ErrBusy { // it may have room when it has gone on
 		t.harvest(1)
@@ -149,14 +150,14 @@ func (t *Transport) give(p *peer, i int, m []byte, kind byte) bool {
 // offer offers a message to libfabric once.
 func (t *Transport) offer(p *peer, i int, m []byte) error {
 	if i == t.sending.brief {
-		return t.end.SendNow(p.to, m)
+		return t.end.SendNow(p.to, m, p.ours)
 	}
 	t.sending.to[i-t.sending.first] = p
-	return t.end.Send(p.to, m, t.slots.registered, t.slots.context(i))
+	return t.end.Send(p.to, m, p.ours, t.slots.registered, t.slots.context(i))
 }
 
 // tell sends a message without a packet, and reports whether there was room for it.
-func (t *Transport) tell(p *peer, kind byte) bool {
-	i := t.slot(headSize)
-	return i >= 0 && t.give(p, i, t.slots.message(i, headSize), kind)
+func (t *Transport) tell(p *peer, kind uint32) bool {
+	i := t.slot(t.slots.head)
+	return i >= 0 && t.give(p, i, t.slots.message(i, t.slots.head), kind)
 }

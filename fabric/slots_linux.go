@@ -7,15 +7,17 @@ import (
 	"weft/internal/mem"
 )
 
-// A message is a head and a packet.
+// A message is a head and a packet. The head's token goes beside the message if the provider can do that: a short
+// message then takes as few lines of the processors' caches as one without a head.
 //
 //	bytes  head
-//	0-7    the token that the receiver has given to the sender
-//	8-11   the packet's number, counted from 0 for each receiver
-//	12-15  how many packets of the receiver the sender has consumed
-//	16-19  the sender's rank
-//	20     the kind
-const headSize = 24
+//	0-1    the packet's number, counted from 0 for each receiver
+//	2-3    how many packets of the receiver the sender has consumed (14 bits), and the kind
+//	4-11   the token that the receiver has given to the sender, which names the sender
+const (
+	headSize  = 12
+	briefHead = 4 // without the token
+)
 
 // The kinds of messages.
 const (
@@ -43,12 +45,17 @@ type slots struct {
 	all        []byte
 	base       uintptr
 	receives   int
+	head       int // of a message: headSize, or briefHead
 }
 
-const stride = ofi.ContextSize + headSize + mtu + 40 // a multiple of 64
+const stride = ofi.ContextSize + headSize + mtu // a multiple of 64
 
 func (s *slots) open(e *ofi.Endpoint) (err error) {
 	s.receives = min(receives, e.Room)
+	s.head = headSize
+	if e.Beside {
+		s.head = briefHead
+	}
 	n := (s.receives + sends + 1 + accesses) * stride
 	if s.arena, err = ofi.NewArena(n); err != nil {
 		return err
@@ -71,29 +78,33 @@ func (s *slots) message(i, n int) []byte {
 // index returns the slot of a context.
 func (s *slots) index(context uintptr) int { return int(context-s.base) / stride }
 
-// A head is what stands before a packet.
+// A head is what goes with a packet. Of the numbers it has the last bits.
 type head struct {
 	token    uint64
 	number   uint32
 	consumed uint32
-	rank     uint32
-	kind     byte
+	kind     uint32
 }
 
-func (h head) put(b []byte) {
-	binary.LittleEndian.PutUint64(b, h.token)
-	binary.LittleEndian.PutUint32(b[8:], h.number)
-	binary.LittleEndian.PutUint32(b[12:], h.consumed)
-	binary.LittleEndian.PutUint32(b[16:], h.rank)
-	binary.LittleEndian.PutUint32(b[20:], uint32(h.kind))
-}
-
-func parseHead(b []byte) head {
-	return head{
-		token:    binary.LittleEndian.Uint64(b),
-		number:   binary.LittleEndian.Uint32(b[8:]),
-		consumed: binary.LittleEndian.Uint32(b[12:]),
-		rank:     binary.LittleEndian.Uint32(b[16:]),
-		kind:     b[20],
+// put writes a head to a message, whose token may go beside it.
+func (s *slots) put(m []byte, h head) {
+	binary.LittleEndian.PutUint32(m, h.number&0xffff|h.consumed<<16&0x3fff0000|h.kind<<30)
+	if s.head == headSize {
+		binary.LittleEndian.PutUint64(m[briefHead:], h.token)
 	}
+}
+
+// parse reads the head of a message, beside which there may be a token.
+func (s *slots) parse(m []byte, beside uint64) head {
+	word := binary.LittleEndian.Uint32(m)
+	if s.head == headSize {
+		beside = binary.LittleEndian.Uint64(m[briefHead:])
+	}
+	return head{token: beside, number: word & 0xffff, consumed: word >> 16 & 0x3fff, kind: word >> 30}
+}
+
+// expand returns the number nearest to one that is known, of which the last bits are given.
+func expand(known, last uint32, bits int) uint32 {
+	shift := 32 - bits
+	return known + uint32(int32((last-known)<<shift)>>shift)
 }

@@ -80,18 +80,22 @@ func (t *Transport) watch() {
 			return
 		default:
 		}
+		if !t.mu.TryLock() { // its holder may be in the provider for long, and would wait for the watch afterwards
+			pause = max(pause, shortest)
+			continue
+		}
 		var ring bool
-		if pause, ring = t.tend(); ring {
+		pause, ring = t.tend()
+		t.mu.Unlock()
+		if ring {
 			t.cfg.Bell.Ring()
 		}
 	}
 }
 
 // tend looks once, unless the node has. It returns the pause until the watch looks again, negative if there is no need,
-// and whether the watch must ring for a packet that has come.
+// and whether the watch must ring for a packet that has come. The lock is held.
 func (t *Transport) tend() (pause time.Duration, ring bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	d := &t.duty
 	if t.closed {
 		return -1, false

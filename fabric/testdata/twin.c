@@ -225,11 +225,13 @@ int main(int argc, char **argv)
 	if (second) { /* until the first process has ended */
 		while (recv(other, &byte, 1, MSG_DONTWAIT) != 0)
 			look();
+		fi_close(&ep->fid); /* shm leaves a file behind otherwise */
 		return 0;
 	}
 	for (int i = 0; i < 1000; i++) /* what was sent last leaves */
 		look();
 	close(other);
 	wait(NULL);
+	fi_close(&ep->fid);
 	return 0;
 }

@@ -61,9 +61,11 @@ const (
 
 	cmGetname = 2
 
-	msgRecv   = 1
-	msgSend   = 4
-	msgInject = 7
+	msgRecv       = 1
+	msgSend       = 4
+	msgInject     = 7
+	msgSendData   = 8
+	msgInjectData = 9
 
 	rmaRead  = 1
 	rmaWrite = 4
@@ -140,11 +142,13 @@ type avAttr struct {
 	flags         uint64
 }
 
-// An entry is a completion (FI_CQ_FORMAT_MSG).
+// An entry is a completion (FI_CQ_FORMAT_DATA).
 type entry struct {
 	context uintptr
 	flags   uint64
 	len     uintptr
+	buf     uintptr
+	data    uint64
 }
 
 type errorEntry struct {
@@ -190,7 +194,7 @@ const (
 	epRDM        = 3
 	orderSAS     = 1 << 8
 	avTable      = 2
-	cqMsg        = 2
+	cqData       = 3
 	waitNone     = 0
 	waitFD       = 3
 	getWait      = 5 // commands of control

@@ -1,9 +1,12 @@
 #include "textflag.h"
 
-// carry runs on the system stack, by runtime.cgocall, with C's convention: DI is a *block.
-TEXT carry(SB), NOSPLIT|NOFRAME, $0
-	PUSHQ BX
-	MOVQ DI, BX
+// func carry(first *block, top unsafe.Pointer)
+// R12 and BX are the callee's to save, in C's convention.
+TEXT ·carry(SB), NOSPLIT, $0-16
+	MOVQ first+0(FP), BX
+	MOVQ top+8(FP), AX
+	MOVQ SP, R12
+	MOVQ AX, SP
 	SUBQ $16, SP
 again:
 	MOVQ 56(BX), AX
@@ -33,10 +36,5 @@ over:
 	TESTQ BX, BX
 	JNE again
 done:
-	ADDQ $16, SP
-	POPQ BX
-	XORL AX, AX
+	MOVQ R12, SP
 	RET
-
-GLOBL ·carry(SB), NOPTR|RODATA, $8
-DATA ·carry(SB)/8, $carry(SB)

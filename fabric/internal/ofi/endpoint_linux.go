@@ -29,11 +29,13 @@ type Endpoint struct {
 	FD        int    // is readable when there are completions, after Quiet; -1 if the provider has none
 	Registers bool   // what Write and Read use here must be registered
 	Manual    bool   // the provider works only while it is called
+	Beside    bool   // a number of 64 bits goes beside a message
 
 	fabric, av, cq *object
 	domain         *domain
 	ep             *endpoint
 	arena          *Arena
+	stack          stack // of the calls while it is in use
 	blk            *block
 	look           *block         // reads the completion queue
 	posts          *[Posted]block // begin receives
@@ -57,8 +59,13 @@ func Open(p Provider) (e *Endpoint, err error) {
 	e = &Endpoint{Provider: p, FD: -1, Inject: int(p.info.tx.injectSize), Room: int(p.info.rx.size)}
 	const manual = 2 // FI_PROGRESS_MANUAL
 	e.Manual = p.info.domain.data == manual
+	e.Beside = p.info.domain.cqDataSize >= 8
 	if e.arena, err = NewArena(32 << 10); err != nil {
 		return nil, err
+	}
+	if err := e.stack.open(); err != nil {
+		e.arena.Close()
+		return nil, fmt.Errorf("memory of a stack: %w", err)
 	}
 	e.blk = place[block](e.arena)
 	e.look = place[block](e.arena)
@@ -118,7 +125,7 @@ func (e *Endpoint) open(lib *library) error {
 func (e *Endpoint) openQueue(wait uint32) error {
 	a := place[cqAttr](e.arena)
 	made := place[uintptr](e.arena)
-	*a = cqAttr{size: 1024, format: cqMsg, wait: wait}
+	*a = cqAttr{size: 1024, format: cqData, wait: wait}
 	r, _, _ := purego.SyscallN(e.domain.ops[domainCQ], address(e.domain), address(a), address(made), 0)
 	if err := check("fi_cq_open", r); err != nil {
 		return err
@@ -185,6 +192,7 @@ func (e *Endpoint) Close(registered ...*Registration) {
 	if e.fabric != nil {
 		shut(&e.fabric.fid)
 	}
+	e.stack.close()
 	e.arena.Close()
 }
 
@@ -218,25 +226,39 @@ func cmpError(err error) error {
 	return err
 }
 
-// Send sends a message. Context is memory of ContextSize bytes, and b memory of a Registration or of no more than
-// Inject bytes; both belong to libfabric until Poll has returned the context. It returns ErrBusy, or an *Error that
-// tells what the provider says of the peer.
-func (e *Endpoint) Send(to Addr, b []byte, r *Registration, context *byte) error {
+// Send sends a message, and beside it a number, unless the provider cannot do that (Beside). Context is memory of
+// ContextSize bytes, and b memory of a Registration or of no more than Inject bytes; both belong to libfabric until Poll
+// has returned the context. It returns ErrBusy, or an *Error that tells what the provider says of the peer.
+func (e *Endpoint) Send(to Addr, b []byte, beside uint64, r *Registration, context *byte) error {
 	k := e.blk
+	k.args = [8]uintptr{address(e.ep), address(&b[0]), uintptr(len(b)), r.desc()}
+	last := k.args[4:]
 	k.f = e.ep.msg[msgSend]
-	k.args = [8]uintptr{address(e.ep), address(&b[0]), uintptr(len(b)), r.desc(), uintptr(to), address(context)}
-	return e.said("fi_send", k.call())
+	if e.Beside {
+		k.f = e.ep.msg[msgSendData]
+		last[0] = uintptr(beside)
+		last = last[1:]
+	}
+	last[0] = uintptr(to)
+	last[1] = address(context)
+	return e.said("fi_send", e.stack.call(k))
 }
 
-// SendNow sends a message of at most Inject bytes, which is the caller's again at once. Poll returns nothing of it.
-func (e *Endpoint) SendNow(to Addr, b []byte) error {
+// SendNow is Send of a message of at most Inject bytes, which is the caller's again at once. Poll returns nothing of
+// it.
+func (e *Endpoint) SendNow(to Addr, b []byte, beside uint64) error {
 	k := e.blk
-	k.f = e.ep.msg[msgInject]
 	k.args[0] = address(e.ep)
 	k.args[1] = address(&b[0])
 	k.args[2] = uintptr(len(b))
 	k.args[3] = uintptr(to)
-	return e.said("fi_inject", k.call())
+	k.f = e.ep.msg[msgInject]
+	if e.Beside {
+		k.f = e.ep.msg[msgInjectData]
+		k.args[3] = uintptr(beside)
+		k.args[4] = uintptr(to)
+	}
+	return e.said("fi_inject", e.stack.call(k))
 }
 
 // Receive makes memory for one message the i-th of the next Post. It belongs to the endpoint from then until Poll has
@@ -256,7 +278,7 @@ func (e *Endpoint) Post(n int) int {
 			e.posts[i-1].next = &e.posts[i]
 		}
 	}
-	e.posts[0].call()
+	e.stack.call(&e.posts[0])
 	for i := range n {
 		if e.posts[i].result != 0 {
 			return i
@@ -276,11 +298,12 @@ func (e *Endpoint) said(call string, result int64) error {
 	return failed(call, int(-result))
 }
 
-// A Done is an operation that has ended: its context, and for a receive the length of the message. Err is nil, or what
-// the provider says; then Context is 0 if the operation was a SendNow.
+// A Done is an operation that has ended: its context, and for a receive the length of the message and the number beside
+// it. Err is nil, or what the provider says; then Context is 0 if the operation was a SendNow.
 type Done struct {
 	Context uintptr
 	Size    int
+	Beside  uint64
 	Err     error
 }
 
@@ -289,11 +312,12 @@ type Done struct {
 func (e *Endpoint) Poll(dst *[Polled]Done, looks int) int {
 	k := e.look
 	k.looks = looks
-	n := k.call()
+	n := e.stack.call(k)
 	switch {
 	case n > 0:
 		for i := range dst[:n] {
-			dst[i] = Done{Context: e.entries[i].context, Size: int(e.entries[i].len)}
+			f := &e.entries[i]
+			dst[i] = Done{Context: f.context, Size: int(f.len), Beside: f.data}
 		}
 		return int(n)
 	case n == eavail:
@@ -326,7 +350,7 @@ func (e *Endpoint) Quiet() bool {
 	k.args[0] = address(e.fabric)
 	k.args[1] = address(e.waits)
 	k.args[2] = 1
-	return int32(k.call()) == 0
+	return int32(e.stack.call(k)) == 0
 }
 
 // Size returns how many bytes of memory the endpoint itself has mapped.

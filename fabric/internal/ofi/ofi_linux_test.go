@@ -24,6 +24,15 @@ func libc(t *testing.T, name string) uintptr {
 	return f
 }
 
+func openStack(t *testing.T) *stack {
+	s := new(stack)
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.close)
+	return s
+}
+
 func arena(t *testing.T) *Arena {
 	a, err := NewArena(4096)
 	if err != nil {
@@ -33,11 +42,10 @@ func arena(t *testing.T) *Arena {
 	return a
 }
 
-// A call of C that blocks lets other goroutines run, also on one processor.
+// A call of C that may block is made by purego, which lets other goroutines run meanwhile, also on one processor.
 func TestBlockingCallLetsOthersRun(t *testing.T) {
 	a := arena(t)
-	b := place[block](a)
-	b.f = libc(t, "read")
+	f := libc(t, "read")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -45,9 +53,13 @@ func TestBlockingCallLetsOthersRun(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	b.args = [8]uintptr{r.Fd(), address(&a.Take(8)[0]), 1}
-	read := make(chan int64)
-	go func() { read <- b.call() }() // blocks: nothing has been written
+	fd := r.Fd()
+	at := address(&a.Take(8)[0])
+	read := make(chan uintptr)
+	go func() { // blocks: nothing has been written
+		n, _, _ := purego.SyscallN(f, fd, at, 1)
+		read <- n
+	}()
 	for range 3 {
 		runtime.Gosched()
 	}
@@ -64,7 +76,7 @@ func TestArguments(t *testing.T) {
 	b.f = libc(t, "snprintf")
 	out := a.Take(256)
 	b.args = [8]uintptr{address(&out[0]), 256, address(a.text("%ld %ld %ld %ld %ld")), 1, 2, 3, 4, 5}
-	if n := b.call(); text(&out[0]) != "1 2 3 4 5" {
+	if n := openStack(t).call(b); text(&out[0]) != "1 2 3 4 5" {
 		t.Errorf("%d: %q", n, text(&out[0]))
 	}
 }
@@ -73,6 +85,7 @@ func TestArguments(t *testing.T) {
 // block says.
 func TestBlocks(t *testing.T) {
 	a := arena(t)
+	s := openStack(t)
 	abs := libc(t, "labs")
 	chain := func(values ...int64) (b []*block) {
 		for _, v := range values {
@@ -86,13 +99,13 @@ func TestBlocks(t *testing.T) {
 		return b
 	}
 	all := chain(-5, 6, math.MinInt64, 7) // whose absolute value is below zero
-	if n := all[0].call(); n != 5 || all[1].result != 6 || int64(all[2].result) >= 0 || all[3].result != 77 {
+	if n := s.call(all[0]); n != 5 || all[1].result != 6 || int64(all[2].result) >= 0 || all[3].result != 77 {
 		t.Errorf("%d, %d, %d, %d", n, all[1].result, int64(all[2].result), all[3].result)
 	}
 	for number, left := range map[string]int{"-11": 1, "-12": 9, "3": 9} {
 		k := place[block](a)
 		*k = block{f: libc(t, "strtol"), args: [8]uintptr{address(a.text(number)), 0, 10}, looks: 9}
-		if n := k.call(); strconv.FormatInt(n, 10) != number || k.looks != left {
+		if n := s.call(k); strconv.FormatInt(n, 10) != number || k.looks != left {
 			t.Errorf("%s: %d, and %d looks are left", number, n, k.looks)
 		}
 	}
@@ -103,7 +116,8 @@ func TestCallAllocates(t *testing.T) {
 	b := place[block](arena(t))
 	b.f = libc(t, "labs")
 	b.args[0] = ^uintptr(4)
-	if n := testing.AllocsPerRun(100, func() { b.call() }); n != 0 || b.result != 5 {
+	s := openStack(t)
+	if n := testing.AllocsPerRun(100, func() { s.call(b) }); n != 0 || b.result != 5 {
 		t.Errorf("%v allocations, result %d", n, b.result)
 	}
 }

@@ -55,7 +55,7 @@ func (e *Endpoint) Write(w Window, off uint64, b []byte, r *Registration, contex
 	k.args[0] = address(e.ep)
 	k.args[1] = address(m)
 	k.args[2] = delivered | completes
-	err := e.said("fi_writemsg", k.call())
+	err := e.said("fi_writemsg", e.stack.call(k))
 	m.here[0].at = nil
 	return err
 }
@@ -68,5 +68,5 @@ func (e *Endpoint) Read(w Window, off uint64, b []byte, r *Registration, context
 		address(e.ep), address(unsafe.SliceData(b)), uintptr(len(b)), r.desc(), uintptr(w.Of), uintptr(w.At + off),
 		uintptr(w.Key), address(context),
 	}
-	return e.said("fi_read", k.call())
+	return e.said("fi_read", e.stack.call(k))
 }
