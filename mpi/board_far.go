@@ -57,8 +57,11 @@ func (s *board) readable() bool {
 func (s *board) point(turn uint64, elements []byte) {
 	var at extend.Place
 	for i := range s.c.group.n {
-		if i != s.c.me {
-			at = extend.PlaceOf(s.c.w.p, elements, s.c.group.at(i))
+		if i == s.c.me {
+			continue
+		}
+		if at = extend.PlaceOf(s.c.w.p, elements, s.c.group.at(i)); at.Memory == 0 {
+			break // ordinary memory, which is the same place for all
 		}
 	}
 	slot := s.slot(s.c.me, turn)[atElements:]

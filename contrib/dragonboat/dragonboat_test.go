@@ -22,7 +22,9 @@ import (
 )
 
 func init() {
-	for _, part := range []string{"LogDB", "config", "dragonboat", "logdb", "pebblekv", "raft", "registry", "rsm", "server", "transport"} {
+	for _, part := range []string{
+		"LogDB", "config", "dragonboat", "logdb", "pebblekv", "raft", "registry", "rsm", "server", "transport",
+	} {
 		logger.GetLogger(part).SetLevel(logger.CRITICAL)
 	}
 }
@@ -92,7 +94,9 @@ func start(t testing.TB, id uint64, address string, transports config.TransportF
 	r := &replica{host, new(sum), sync.OnceFunc(host.Close)}
 	t.Cleanup(r.close)
 	err = host.StartReplica(members, members == nil, func(uint64, uint64) statemachine.IStateMachine { return r.state },
-		config.Config{ReplicaID: id, ShardID: shard, ElectionRTT: 20, HeartbeatRTT: 2, CheckQuorum: true, CompactionOverhead: 1})
+		config.Config{
+			ReplicaID: id, ShardID: shard, ElectionRTT: 20, HeartbeatRTT: 2, CheckQuorum: true, CompactionOverhead: 1,
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +149,8 @@ func places(t testing.TB, kind string) (addresses []string, transports config.Tr
 	return addresses, Transport(new(stream.Config))
 }
 
-// TestCommits: replicas elect a leader, and all apply what is proposed. A replica that joins after the log was cut gets a
-// snapshot of several chunks.
+// TestCommits: replicas elect a leader, and all apply what is proposed. A replica that joins after the log was cut gets
+// a snapshot of several chunks.
 func TestCommits(t *testing.T) {
 	for _, kind := range []string{"weft", "tls"} {
 		t.Run(kind, func(t *testing.T) {

@@ -161,16 +161,17 @@ func (n *Node) Receive(ctx context.Context, p *msg.Port, from int, buf []byte) (
 // Await returns when there is something to receive on a port, and leaves it there.
 func (n *Node) Await(ctx context.Context, p *msg.Port) error {
 	n.enter()
+	defer n.mu.Unlock()
 	if n.mayStay(p, msg.Any) && n.seeStraight(ctx, p) {
-		n.mu.Unlock()
 		return nil
 	}
-	n.mu.Unlock()
 	c := NewCall()
 	defer c.Free()
 	c.Msg.Kind = msg.Await
 	c.Msg.Peer = msg.Any
-	return n.Message(ctx, p, c)
+	n.submit(p, c)
+	n.flush(n.clock())
+	return n.finish(ctx, c)
 }
 
 // receiveCalling is Receive by a Call. The lock is held, and given up.

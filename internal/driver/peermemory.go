@@ -44,15 +44,28 @@ func (p *Peer) Read(id uint32, addr uint64, dst []byte) bool {
 	if id == 0 {
 		return sys.InPieces(dst, func(at int, dst []byte) error { return memory.Read(p.Rank, addr+uint64(at), dst) }) == nil
 	}
-	src, err := memory.Map(p.Rank, id, 0, true)
-	if err != nil || addr > uint64(len(src.Bytes)) || uint64(len(dst)) > uint64(len(src.Bytes))-addr {
+	src, m := p.shared(id, addr, len(dst))
+	if m == nil {
 		return false
 	}
 	_ = sys.InPieces(dst, func(at int, dst []byte) error {
-		mem.Copy(dst, src.Bytes[addr+uint64(at):][:len(dst)])
+		mem.Copy(dst, src[at:][:len(dst)])
 		return nil
 	})
-	return !src.Gone() // else the sender has given the message up
+	return !m.Gone() // else the sender has given the message up
+}
+
+// shared returns size bytes at an offset of shared memory of the peer, and their mapping; nil if they cannot be mapped.
+func (p *Peer) shared(id uint32, off uint64, size int) ([]byte, *transport.Mapping) {
+	memory := p.memory()
+	if memory == nil {
+		return nil, nil
+	}
+	m, err := memory.Map(p.Rank, id, 0, true)
+	if err != nil || off > uint64(len(m.Bytes)) || uint64(size) > uint64(len(m.Bytes))-off {
+		return nil, nil
+	}
+	return m.Bytes[off:][:size], m
 }
 
 // memory returns how the memory of the peer is reached, or nil if it is not.

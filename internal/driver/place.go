@@ -46,14 +46,6 @@ func (p Place) Bytes(n *Node, rank, off, size int) []byte {
 	if p.Memory == 0 {
 		return nil
 	}
-	memory := n.Peer(rank).memory()
-	if memory == nil {
-		return nil
-	}
-	m, err := memory.Map(rank, p.Memory, 0, true)
-	at := p.Offset + uint64(off)
-	if err != nil || at > uint64(len(m.Bytes)) || uint64(size) > uint64(len(m.Bytes))-at {
-		return nil
-	}
-	return m.Bytes[at:][:size]
+	b, _ := n.Peer(rank).shared(p.Memory, p.Offset+uint64(off), size)
+	return b
 }

@@ -24,7 +24,9 @@ import (
 const shard = 1
 
 func main() {
-	for _, part := range []string{"LogDB", "config", "dragonboat", "logdb", "pebblekv", "raft", "registry", "rsm", "server", "transport"} {
+	for _, part := range []string{
+		"LogDB", "config", "dragonboat", "logdb", "pebblekv", "raft", "registry", "rsm", "server", "transport",
+	} {
 		logger.GetLogger(part).SetLevel(logger.CRITICAL)
 	}
 	consensus.Main(start)

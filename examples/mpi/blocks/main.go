@@ -51,7 +51,7 @@ func blocks(ctx context.Context, world *mpi.Comm, out io.Writer) {
 	view, from = block(grid, (rank+1)%grid.Size(), dims)
 	mpi.Check(file.SetView(ctx, 0, view, n*n))
 	mpi.Must(file.ReadAtAll(ctx, mpi.Of(a), 0))
-	sum := []float64{0, 0} // of the elements, and of those that are wrong
+	sum := []float64{0, 0} // the sum of the elements, and how many are wrong
 	for i := range rows {
 		for j := range cols {
 			sum[0] += a[i*cols+j]

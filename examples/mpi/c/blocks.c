@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
     MPI_Datatype other = block(grid, (rank + 1) % size, dims, from);
     MPI_File_set_view(file, 0, MPI_DOUBLE, other, "native", MPI_INFO_NULL);
     MPI_File_read_at_all(file, 0, a, rows * cols, MPI_DOUBLE, MPI_STATUS_IGNORE);
-    double sum[2] = {0, 0}, all[2]; /* of the elements, and of those that are wrong */
+    double sum[2] = {0, 0}, all[2]; /* the sum of the elements, and how many are wrong */
     for (int i = 0; i < rows; i++) {
         for (int j = 0; j < cols; j++) {
             sum[0] += a[i * cols + j];
