@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -22,16 +20,17 @@ var dangerous = []string{
 	"mpi", "stream",
 }
 
-// testedBy are the packages whose tests must find a mutant of a package, the fastest first, where it is not the package
-// alone.
+// testedBy are the packages whose tests must find a mutant of a package, too, where it is not the package alone.
 var testedBy = map[string][]string{
-	"internal/engine":       {"./internal/engine", "./lab/stress"},
-	"internal/engine/wire":  {"./internal/engine/wire", "./internal/engine"},
-	"internal/engine/link":  {"./internal/engine/link", "./internal/engine", "./lab/stress"},
-	"internal/engine/msg":   {"./internal/engine/msg", "./internal/engine", "./lab/stress"},
-	"internal/engine/rma":   {"./internal/engine/rma", "./internal/engine", "./lab/stress"},
-	"internal/engine/coord": {"./internal/engine", "./internal/engine/coord", "./lab/stress"},
-	"internal/driver":       {"./internal/driver", "."},
+	"internal/engine":       {"./lab/stress"},
+	"internal/engine/wire":  {"./internal/engine"},
+	"internal/engine/link":  {"./internal/engine", "./lab/stress"},
+	"internal/engine/msg":   {"./internal/engine", "./lab/stress"},
+	"internal/engine/rma":   {"./internal/engine", "./lab/stress"},
+	"internal/engine/coord": {"./internal/engine", "./lab/stress"},
+	"internal/driver":       {"."},
+	"internal/ring":         {"./internal/transport/shm"},
+	"internal/mailbox":      {"./internal/engine/rma"},
 }
 
 // A session is one run of the command.
@@ -39,6 +38,8 @@ type session struct {
 	root  string // of the source
 	dir   string // for what a mutant replaces
 	most  int    // mutants of each package
+	near  bool   // only tests of the package itself
+	seed  uint64
 	since string // a revision, or ""
 	until time.Time
 	out   io.Writer
@@ -59,6 +60,8 @@ func run(args []string, out io.Writer) error {
 	most := fs.Int("n", math.MaxInt, "mutants of each package")
 	since := fs.String("diff", "", "only lines that have changed since this revision")
 	limit := fs.Duration("for", 0, "begin no mutant after so long")
+	near := fs.Bool("near", false, "run no tests of other packages")
+	seed := fs.Uint64("seed", 0, "choose other mutants")
 	least := fs.Int("least", 0, "fail if fewer in a hundred are found")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -72,7 +75,7 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	s := &session{root: strings.TrimSpace(string(root)), dir: dir, most: *most, since: *since, out: out}
+	s := &session{root: strings.TrimSpace(string(root)), dir: dir, most: *most, near: *near, seed: *seed, since: *since, out: out}
 	if *limit > 0 {
 		s.until = time.Now().Add(*limit)
 	}
@@ -116,24 +119,26 @@ func (s *session) try(pkg string) error {
 		}
 		all = append(all, some...)
 	}
-	chosen := choose(all, s.most)
+	chosen := choose(all, s.most, s.seed)
 	if len(chosen) == 0 || s.over() {
 		return nil
 	}
-	took, err := s.unchanged(pkg)
+	b := &batch{session: s, pkg: pkg, some: chosen}
+	if err := b.build(); err != nil {
+		return err
+	}
+	took, err := b.unchanged()
 	if err != nil {
 		return err
 	}
 	tried := s.tried
 	found := s.found
-	for i := range chosen {
+	for i := range b.some {
 		if s.over() {
-			fmt.Fprintf(s.out, "the time is over: %d of %d mutants of %s were not begun\n", len(chosen)-i, len(chosen), pkg)
+			fmt.Fprintf(s.out, "the time is over: %d of %d mutants of %s were not begun\n", len(b.some)-i, len(b.some), pkg)
 			break
 		}
-		if err := s.tryOne(pkg, &chosen[i], 4*took+time.Minute/2); err != nil {
-			return err
-		}
+		b.try(i, 4*took+10*time.Second)
 	}
 	fmt.Fprintf(s.out, "== %s: %d mutants, %d tried, %d found\n", pkg, len(all), s.tried-tried, s.found-found)
 	return nil
@@ -141,70 +146,3 @@ func (s *session) try(pkg string) error {
 
 // over reports whether no further mutant is begun.
 func (s *session) over() bool { return !s.until.IsZero() && time.Now().After(s.until) }
-
-// tryOne runs the tests that should find a mutant. They are given four times as long as without it.
-func (s *session) tryOne(pkg string, m *mutant, limit time.Duration) error {
-	original := filepath.Join(s.root, m.file)
-	text, err := os.ReadFile(original)
-	if err != nil {
-		return err
-	}
-	mutated := filepath.Join(s.dir, "mutant.go")
-	if err := os.WriteFile(mutated, m.apply(text), 0o666); err != nil {
-		return err
-	}
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{original: mutated}})
-	if err != nil {
-		return err
-	}
-	overlay := filepath.Join(s.dir, "overlay.json")
-	if err := os.WriteFile(overlay, replace, 0o666); err != nil {
-		return err
-	}
-	for _, tests := range packagesFor(pkg) {
-		said, err := s.test(pkg, tests, limit, "-overlay", overlay)
-		switch {
-		case strings.Contains(said, "[build failed]"):
-			return nil
-		case err != nil:
-			s.tried++
-			s.found++
-			return nil
-		}
-	}
-	s.tried++
-	fmt.Fprintf(s.out, "LIVED %s:%d %s\n", m.file, m.line, m.what)
-	return nil
-}
-
-// packagesFor returns the packages whose tests must find mutants of a package.
-func packagesFor(pkg string) []string {
-	if tests := testedBy[pkg]; tests != nil {
-		return tests
-	}
-	return []string{"./" + pkg}
-}
-
-// unchanged runs the tests without a mutant, and returns how long the longest took. They must pass.
-func (s *session) unchanged(pkg string) (longest time.Duration, err error) {
-	for _, tests := range packagesFor(pkg) {
-		start := time.Now()
-		if said, err := s.test(pkg, tests, 10*time.Minute); err != nil {
-			return 0, fmt.Errorf("the tests of %s fail without a mutant: %w\n%s", tests, err, said)
-		}
-		longest = max(longest, time.Since(start))
-	}
-	return longest, nil
-}
-
-// test runs the tests of a package.
-func (s *session) test(pkg, tests string, limit time.Duration, flags ...string) (said string, err error) {
-	args := append([]string{"test", "-count=1", "-failfast", "-vet=off", "-timeout", limit.String()}, flags...)
-	if pkg == "internal/driver" {
-		args = append(args, "-tags", "mutants") // its model needs the tag
-	}
-	cmd := exec.Command("go", append(args, tests)...)
-	cmd.Dir = s.root
-	text, err := cmd.CombinedOutput()
-	return string(text), err
-}

@@ -22,11 +22,6 @@ type mutant struct {
 	order   uint64 // of all mutants of a package the first ones are tried
 }
 
-// apply returns a text with the change.
-func (m *mutant) apply(text []byte) []byte {
-	return slices.Concat(text[:m.at], []byte(m.by), text[m.end:])
-}
-
 // instead is what takes the place of an operator.
 var instead = map[token.Token][]token.Token{
 	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
@@ -41,7 +36,7 @@ var instead = map[token.Token][]token.Token{
 	token.BREAK: {token.CONTINUE}, token.CONTINUE: {token.BREAK},
 }
 
-// mutants returns the mutants of a file, of lines for which wanted is true.
+// mutants returns the mutants of a file's functions, of lines for which wanted is true.
 func mutants(root, file string, wanted func(line int) bool) ([]mutant, error) {
 	text, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
@@ -66,10 +61,10 @@ func mutants(root, file string, wanted func(line int) bool) ([]mutant, error) {
 			add(at, at+token.Pos(len(t.String())), by.String(), fmt.Sprintf("%s becomes %s", t, by))
 		}
 	}
-	ast.Inspect(tree, func(n ast.Node) bool {
+	look := func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GenDecl:
-			return n.Tok != token.CONST && n.Tok != token.IMPORT // figures are decisions, not conditions
+			return n.Tok != token.CONST // figures are decisions, not conditions
 		case *ast.BinaryExpr:
 			operator(n.OpPos, n.Op)
 		case *ast.IncDecStmt:
@@ -83,7 +78,12 @@ func mutants(root, file string, wanted func(line int) bool) ([]mutant, error) {
 			add(n.Cond.Pos(), n.Cond.End(), "false && ("+cond+")", "never if "+cond)
 		}
 		return true
-	})
+	}
+	for _, d := range tree.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
+			ast.Inspect(f.Body, look)
+		}
+	}
 	rank(all, text)
 	return all, nil
 }
@@ -115,9 +115,10 @@ func mix(x uint64) uint64 {
 	return x
 }
 
-// choose returns the n mutants that are tried, in the order of the source.
-func choose(all []mutant, n int) []mutant {
-	slices.SortFunc(all, func(a, b mutant) int { return cmp.Compare(a.order, b.order) })
+// choose returns the n mutants that are tried with a seed, in the order of the source.
+func choose(all []mutant, n int, seed uint64) []mutant {
+	turn := mix(mix(seed))
+	slices.SortFunc(all, func(a, b mutant) int { return cmp.Compare(a.order^turn, b.order^turn) })
 	some := all[:min(n, len(all))]
 	slices.SortFunc(some, func(a, b mutant) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what))

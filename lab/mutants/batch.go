@@ -1,0 +1,156 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A batch is the mutants of a package that are tried, embedded in its test programs.
+type batch struct {
+	*session
+	pkg  string
+	some []mutant // in the order of the source; numbers begin at 1
+
+	programs []program // the tests of the package itself come first
+}
+
+// A program has the tests of a package, and all mutants.
+type program struct{ tests, file string }
+
+// build compiles the test programs, without mutants that do not compile.
+func (b *batch) build() error {
+	tests := []string{"./" + b.pkg}
+	if !b.near {
+		tests = append(tests, testedBy[b.pkg]...)
+	}
+	for i := 0; i < len(tests); {
+		overlay, begins, first, err := b.overlay()
+		if err != nil {
+			return err
+		}
+		p := program{tests[i], filepath.Join(b.dir, strconv.Itoa(i)+".test")}
+		args := []string{"test", "-c", "-vet=off", "-gcflags=-e", "-overlay", overlay, "-o", p.file}
+		if b.pkg == "internal/driver" {
+			args = append(args, "-tags", "mutants") // its model needs the tag
+		}
+		cmd := exec.Command("go", append(args, p.tests)...)
+		cmd.Dir = b.root
+		said, err := cmd.CombinedOutput()
+		if err == nil {
+			b.programs = append(b.programs, p)
+			i++
+			continue
+		}
+		bad := broken(string(said), begins, first)
+		if len(bad) == 0 {
+			return fmt.Errorf("the tests of %s do not compile: %w\n%s", p.tests, err, said)
+		}
+		var left []mutant
+		for k, m := range b.some {
+			if !bad[k+1] {
+				left = append(left, m)
+			}
+		}
+		b.some = left
+	}
+	return nil
+}
+
+// overlay writes the files in which mutants are embedded, and the overlay that puts them in place, together with the
+// tests that need hosts. For broken it returns where copies begin, and the first number in each file.
+func (b *batch) overlay() (file string, begins map[string][]int, first map[string]int, err error) {
+	replace := map[string]string{}
+	begins = map[string][]int{}
+	first = map[string]int{}
+	put := func(name, text string) error {
+		from := filepath.Join(b.dir, path.Base(name))
+		replace[filepath.Join(b.root, name)] = from
+		return os.WriteFile(from, []byte(text), 0o666)
+	}
+	for i := 0; i < len(b.some); {
+		name := b.some[i].file
+		n := i
+		for n < len(b.some) && b.some[n].file == name {
+			n++
+		}
+		text, lines, err := embed(b.root, name, b.some[i:n], i+1)
+		if err != nil {
+			return "", nil, nil, err
+		}
+		begins[path.Base(name)] = lines
+		first[path.Base(name)] = i + 1
+		if err := put(name, text); err != nil {
+			return "", nil, nil, err
+		}
+		i = n
+	}
+	list := exec.Command("go", "list", "-f", "{{.Name}}", "./"+b.pkg)
+	list.Dir = b.root
+	name, err := list.Output()
+	if err != nil {
+		return "", nil, nil, err
+	}
+	err = put(path.Join(b.pkg, "the_mutant.go"), fmt.Sprintf(choice, strings.TrimSpace(string(name))))
+	if err != nil {
+		return "", nil, nil, err
+	}
+	guests, err := filepath.Glob(filepath.Join(b.root, "lab/inside/testdata", b.pkg, "*_test.go"))
+	if err != nil {
+		return "", nil, nil, err
+	}
+	for _, guest := range guests {
+		replace[filepath.Join(b.root, b.pkg, filepath.Base(guest))] = guest
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", nil, nil, err
+	}
+	file = filepath.Join(b.dir, "overlay.json")
+	return file, begins, first, os.WriteFile(file, text, 0o666)
+}
+
+// unchanged runs the tests without a mutant, and returns how long the longest took. They must pass.
+func (b *batch) unchanged() (longest time.Duration, err error) {
+	for _, p := range b.programs {
+		start := time.Now()
+		if said, err := b.run(p, 0, 10*time.Minute); err != nil {
+			return 0, fmt.Errorf("the tests of %s fail without a mutant: %w\n%s", p.tests, err, said)
+		}
+		longest = max(longest, time.Since(start))
+	}
+	return longest, nil
+}
+
+// try runs the tests that should find a mutant, until one fails.
+func (b *batch) try(i int, limit time.Duration) {
+	m := &b.some[i]
+	b.tried++
+	for _, p := range b.programs {
+		said, err := b.run(p, i+1, limit)
+		if err == nil {
+			continue
+		}
+		b.found++
+		if strings.Contains(said, "panic: test timed out") {
+			fmt.Fprintf(b.out, "HUNG  %s:%d %s\n", m.file, m.line, m.what)
+		}
+		return
+	}
+	fmt.Fprintf(b.out, "LIVED %s:%d %s\n", m.file, m.line, m.what)
+}
+
+// run runs tests with a mutant; 0: without one.
+func (b *batch) run(p program, number int, limit time.Duration) (said string, err error) {
+	cmd := exec.Command(p.file, "-test.failfast", "-test.timeout", limit.String())
+	cmd.Dir = filepath.Join(b.root, p.tests)
+	cmd.Env = append(os.Environ(), fmt.Sprint(variable, "=", number))
+	text, err := cmd.CombinedOutput()
+	return string(text), err
+}
