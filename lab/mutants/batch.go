@@ -22,25 +22,31 @@ type batch struct {
 }
 
 // A program has the tests of a package, and all mutants.
-type program struct{ tests, file string }
+type program struct {
+	tests, tags, file string
+	took              time.Duration // without a mutant
+}
 
 // build compiles the test programs, without mutants that do not compile.
 func (b *batch) build() error {
-	tests := []string{"./" + b.pkg}
-	if !b.near {
-		tests = append(tests, testedBy[b.pkg]...)
+	wanted := []program{{tests: "./" + b.pkg}}
+	if b.pkg == "internal/driver" {
+		wanted = append(wanted, program{tests: "./" + b.pkg, tags: "mutants"}) // with all interleavings
 	}
-	for i := 0; i < len(tests); {
+	if !b.near {
+		for _, tests := range testedBy[b.pkg] {
+			wanted = append(wanted, program{tests: tests})
+		}
+	}
+	for i := 0; i < len(wanted); {
 		overlay, begins, first, err := b.overlay()
 		if err != nil {
 			return err
 		}
-		p := program{tests[i], filepath.Join(b.dir, strconv.Itoa(i)+".test")}
-		args := []string{"test", "-c", "-vet=off", "-gcflags=-e", "-overlay", overlay, "-o", p.file}
-		if b.pkg == "internal/driver" {
-			args = append(args, "-tags", "mutants") // its model needs the tag
-		}
-		cmd := exec.Command("go", append(args, p.tests)...)
+		p := wanted[i]
+		p.file = filepath.Join(b.dir, strconv.Itoa(i)+".test")
+		cmd := exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-e", "-tags", p.tags, "-overlay", overlay,
+			"-o", p.file, p.tests)
 		cmd.Dir = b.root
 		said, err := cmd.CombinedOutput()
 		if err == nil {
@@ -116,24 +122,25 @@ func (b *batch) overlay() (file string, begins map[string][]int, first map[strin
 	return file, begins, first, os.WriteFile(file, text, 0o666)
 }
 
-// unchanged runs the tests without a mutant, and returns how long the longest took. They must pass.
-func (b *batch) unchanged() (longest time.Duration, err error) {
-	for _, p := range b.programs {
+// unchanged runs the tests without a mutant. They must pass.
+func (b *batch) unchanged() error {
+	for i := range b.programs {
+		p := &b.programs[i]
 		start := time.Now()
 		if said, err := b.run(p, 0, 10*time.Minute); err != nil {
-			return 0, fmt.Errorf("the tests of %s fail without a mutant: %w\n%s", p.tests, err, said)
+			return fmt.Errorf("the tests of %s fail without a mutant: %w\n%s", p.tests, err, said)
 		}
-		longest = max(longest, time.Since(start))
+		p.took = time.Since(start)
 	}
-	return longest, nil
+	return nil
 }
 
-// try runs the tests that should find a mutant, until one fails.
-func (b *batch) try(i int, limit time.Duration) {
+// try runs the tests that should find a mutant, until one fails. They are given four times as long as without it.
+func (b *batch) try(i int) {
 	m := &b.some[i]
 	b.tried++
 	for _, p := range b.programs {
-		said, err := b.run(p, i+1, limit)
+		said, err := b.run(&p, i+1, 4*p.took+10*time.Second)
 		if err == nil {
 			continue
 		}
@@ -147,7 +154,7 @@ func (b *batch) try(i int, limit time.Duration) {
 }
 
 // run runs tests with a mutant; 0: without one.
-func (b *batch) run(p program, number int, limit time.Duration) (said string, err error) {
+func (b *batch) run(p *program, number int, limit time.Duration) (said string, err error) {
 	cmd := exec.Command(p.file, "-test.failfast", "-test.timeout", limit.String())
 	cmd.Dir = filepath.Join(b.root, p.tests)
 	cmd.Env = append(os.Environ(), fmt.Sprint(variable, "=", number))

@@ -127,8 +127,7 @@ func (s *session) try(pkg string) error {
 	if err := b.build(); err != nil {
 		return err
 	}
-	took, err := b.unchanged()
-	if err != nil {
+	if err := b.unchanged(); err != nil {
 		return err
 	}
 	tried := s.tried
@@ -138,7 +137,7 @@ func (s *session) try(pkg string) error {
 			fmt.Fprintf(s.out, "the time is over: %d of %d mutants of %s were not begun\n", len(b.some)-i, len(b.some), pkg)
 			break
 		}
-		b.try(i, 4*took+10*time.Second)
+		b.try(i)
 	}
 	fmt.Fprintf(s.out, "== %s: %d mutants, %d tried, %d found\n", pkg, len(all), s.tried-tried, s.found-found)
 	return nil
