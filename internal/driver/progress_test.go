@@ -27,6 +27,7 @@ type sink struct {
 	lent       int
 	run, worst int // bytes since the last look, and the most of them
 	beats      bool
+	held       bool // what the peer answers does not arrive for now
 }
 
 const sinkMTU = 64 << 10
@@ -70,6 +71,9 @@ func (s *sink) Send(pkts []transport.Out) int {
 
 func (s *sink) Poll(dst []transport.In) int {
 	s.run = 0
+	if s.lent = 0; s.held {
+		return 0
+	}
 	s.lent = min(len(s.in), len(dst))
 	for i, b := range s.in[:s.lent] {
 		dst[i] = transport.In{From: 1, Data: b}
