@@ -106,7 +106,7 @@ fabric/internal/ofi
 fabric                  fabric/internal/ofi internal/doorbell internal/handshake internal/join internal/mem internal/sys internal/transport
 fabric/provider
 fabric/provider/internal/stack
-fabric/provider/internal/endpoint internal/doorbell internal/engine internal/engine/link internal/engine/msg internal/match internal/monotime internal/sys internal/transport internal/transport/eth internal/transport/udp
+fabric/provider/internal/endpoint internal/doorbell internal/engine internal/engine/link internal/engine/msg internal/match internal/mem internal/monotime internal/sys internal/transport internal/transport/eth internal/transport/udp
 fabric/provider/core    fabric/provider/internal/endpoint fabric/provider/internal/stack
 prometheus              internal/control internal/counters internal/counters/directory stream
 prometheus/exporter     prometheus

@@ -19,12 +19,26 @@ import (
 // maxOpen is how many endpoints a process may have open, one after the other.
 const maxOpen = 1 << 12
 
+// maxAddress is the end of a process's memory.
+const maxAddress = 1 << 47
+
 // endpoints are those that are open, by their handles. Handles are never used again.
 var (
 	opening   sync.Mutex
 	endpoints [maxOpen]atomic.Pointer[endpoint.Endpoint]
 	handles   int
+	memories  = map[C.uintptr_t]*endpoint.Memory{} // of domains
 )
+
+// memory returns what is registered in a domain. The lock is held.
+func memory(domain C.uintptr_t) *endpoint.Memory {
+	m := memories[domain]
+	if m == nil {
+		m = new(endpoint.Memory)
+		memories[domain] = m
+	}
+	return m
+}
 
 // of returns the endpoint of a handle, and makes room for a handler of signals.
 func of(handle C.int) *endpoint.Endpoint {
@@ -44,6 +58,11 @@ func ring(r *C.struct_weft_ring) *endpoint.Ring {
 	}
 }
 
+// counter returns the counter that lies in memory of C, or nil.
+func counter(c *C.struct_weft_counter) *endpoint.Counter {
+	return (*endpoint.Counter)(unsafe.Pointer(c))
+}
+
 // say copies an error to C.
 func say(err error, text *C.char, size C.size_t) {
 	b := unsafe.Slice((*byte)(unsafe.Pointer(text)), size)
@@ -53,19 +72,21 @@ func say(err error, text *C.char, size C.size_t) {
 // weft_open opens an endpoint and returns its handle, or -1. The text is then why, or a warning.
 //
 //export weft_open
-func weft_open(sent, received *C.struct_weft_ring, name unsafe.Pointer, text *C.char, size C.size_t) C.int {
+func weft_open(domain C.uintptr_t, to *C.struct_weft_report, name unsafe.Pointer, text *C.char, size C.size_t) C.int {
 	stack.Room()
 	opening.Lock()
 	defer opening.Unlock()
 	if handles == maxOpen {
 		return -1
 	}
-	out := ring(sent)
-	in := out
-	if received != sent {
-		in = ring(received)
+	report := endpoint.Report{Sent: ring(to.sent), Counters: endpoint.Counters{
+		Sends: counter(to.sends), Receives: counter(to.receives), Reads: counter(to.reads), Writes: counter(to.writes),
+		RemoteReads: counter(to.remote_reads), RemoteWrites: counter(to.remote_writes),
+	}}
+	if report.Received = report.Sent; to.received != to.sent {
+		report.Received = ring(to.received)
 	}
-	e, warning, err := endpoint.Open(out, in, os.Getenv)
+	e, warning, err := endpoint.Open(report, memory(domain), os.Getenv)
 	if err != nil {
 		say(err, text, size)
 		return -1
@@ -150,5 +171,51 @@ func weft_receive(handle C.int, how C.uint32_t, from, tag, ignore C.uint64_t, bu
 //
 //export weft_cancel
 func weft_cancel(handle C.int, context C.uintptr_t) { of(handle).Cancel(uintptr(context)) }
+
+// weft_access begins an access to memory of another endpoint.
+//
+//export weft_access
+func weft_access(handle C.int, x *C.struct_weft_access) C.int {
+	return -C.int(of(handle).Access(&endpoint.Access{
+		Verb: endpoint.Verb(x.verb), Op: uint8(x.op), Type: uint8(x._type), Completes: x.how&C.WEFT_COMPLETES != 0,
+		HasData: x.how&C.WEFT_DATA != 0, To: uint64(x.to), Key: uint64(x.key), At: uint64(x.at), Data: uint64(x.data),
+		Out: unsafe.Slice((*byte)(x.out), x.out_size), With: unsafe.Slice((*byte)(x.with), x.with_size),
+		In: unsafe.Slice((*byte)(x.in), x.in_size), Context: uintptr(x.context),
+	}))
+}
+
+// weft_register offers memory to others.
+//
+//export weft_register
+func weft_register(domain C.uintptr_t, key C.uint64_t, base unsafe.Pointer, size, access C.uint64_t) C.int {
+	stack.Room()
+	opening.Lock()
+	defer opening.Unlock()
+	if size > maxAddress || base == nil && size > 0 {
+		return -C.int(endpoint.ErrInvalid) // all memory, whatever lies there
+	}
+	bytes := unsafe.Slice((*byte)(base), size)
+	return -C.int(memory(domain).Register(uint64(key), bytes, uint64(access)))
+}
+
+// weft_count counts what others write to registered memory.
+//
+//export weft_count
+func weft_count(domain C.uintptr_t, key C.uint64_t, writes *C.struct_weft_counter) C.int {
+	stack.Room()
+	opening.Lock()
+	defer opening.Unlock()
+	return -C.int(memory(domain).Count(uint64(key), counter(writes)))
+}
+
+// weft_deregister takes it back.
+//
+//export weft_deregister
+func weft_deregister(domain C.uintptr_t, key C.uint64_t) {
+	stack.Room()
+	opening.Lock()
+	defer opening.Unlock()
+	memory(domain).Drop(uint64(key))
+}
 
 func main() {}

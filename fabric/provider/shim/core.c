@@ -24,7 +24,9 @@ static const struct {
 	{ "weft_open", (void **)&core.open },         { "weft_close", (void **)&core.close },
 	{ "weft_insert", (void **)&core.insert },     { "weft_progress", (void **)&core.progress },
 	{ "weft_send", (void **)&core.send },         { "weft_receive", (void **)&core.receive },
-	{ "weft_cancel", (void **)&core.cancel },
+	{ "weft_cancel", (void **)&core.cancel },     { "weft_access", (void **)&core.access },
+	{ "weft_register", (void **)&core.reg },      { "weft_deregister", (void **)&core.dereg },
+	{ "weft_count", (void **)&core.count },
 };
 
 /* The core lies beside this library. */

@@ -3,7 +3,10 @@
 
 static int bind_ep(struct fid *fid, struct fid *other, uint64_t flags)
 {
+	static const uint64_t counted[COUNTERS] = { FI_SEND,  FI_RECV,	FI_READ,
+						    FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE };
 	struct weft_ep *ep = container_of(fid, struct weft_ep, fid.fid);
+	int i;
 
 	if (ep->handle >= 0)
 		return -FI_EOPBADSTATE;
@@ -28,15 +31,22 @@ static int bind_ep(struct fid *fid, struct fid *other, uint64_t flags)
 	}
 	case FI_CLASS_EQ:
 		return 0;
-	case FI_CLASS_CNTR: /* of remote access, of which there is none */
-		return flags & (FI_SEND | FI_RECV) ? -FI_ENOSYS : 0;
+	case FI_CLASS_CNTR:
+		for (i = 0; i < COUNTERS; i++)
+			if (flags & counted[i])
+				ep->counters[i] = container_of(other, struct weft_cntr, fid.fid);
+		bind_to(&container_of(other, struct weft_cntr, fid.fid)->bound, ep);
+		return 0;
 	default:
 		return -FI_EINVAL;
 	}
 }
 
+static struct weft_counter *value(struct weft_ep *ep, int i) { return ep->counters[i] ? &ep->counters[i]->value : NULL; }
+
 static int enable(struct weft_ep *ep)
 {
+	struct weft_report report;
 	char text[256] = "";
 	int err;
 
@@ -47,7 +57,9 @@ static int enable(struct weft_ep *ep)
 	if (!ep->sent || !ep->received)
 		return -FI_ENOCQ;
 	pthread_mutex_lock(&ep->av->bound.lock);
-	ep->handle = core.open(ep->sent->ring, ep->received->ring, ep->name, text, sizeof text);
+	report = (struct weft_report){ ep->sent->ring,	  ep->received->ring, value(ep, SENDS),	       value(ep, RECEIVES),
+				       value(ep, READS), value(ep, WRITES),  value(ep, REMOTE_READS), value(ep, REMOTE_WRITES) };
+	ep->handle = core.open((uintptr_t)ep->domain, &report, ep->name, text, sizeof text);
 	if (*text)
 		WARN(FI_LOG_EP_CTRL, "%s\n", text);
 	err = ep->handle < 0 ? -FI_ENODEV : weft_av_tell(ep->av, ep);
@@ -82,7 +94,7 @@ static int control(struct fid *fid, int command, void *arg)
 static int close_ep(struct fid *fid)
 {
 	struct weft_ep *ep = container_of(fid, struct weft_ep, fid.fid);
-	int handle = ep->handle;
+	int i, handle = ep->handle;
 
 	if (ep->av)
 		unbind(&ep->av->bound, ep);
@@ -90,6 +102,9 @@ static int close_ep(struct fid *fid)
 		unbind(&ep->sent->bound, ep);
 	if (ep->received)
 		unbind(&ep->received->bound, ep);
+	for (i = 0; i < COUNTERS; i++)
+		if (ep->counters[i])
+			unbind(&ep->counters[i]->bound, ep);
 	if (handle >= 0)
 		core.close(handle);
 	free(ep);
@@ -172,6 +187,9 @@ int weft_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep
 	ep->fid.cm = &cm_ops;
 	ep->fid.msg = &weft_msg_ops;
 	ep->fid.tagged = &weft_tagged_ops;
+	ep->fid.rma = &weft_rma_ops;
+	ep->fid.atomic = &weft_atomic_ops;
+	ep->domain = domain;
 	ep->handle = -1;
 	ep->least = 1;
 	ep->directed = !!(info->caps & FI_DIRECTED_RECV);

@@ -44,15 +44,17 @@ static int suits(const struct fi_info *hints)
 		return 0;
 	if (d && (d->caps & ~(FI_LOCAL_COMM | FI_REMOTE_COMM)))
 		return 0;
+	if (d && d->mr_mode == FI_MR_BASIC) /* places in memory are named by their distance from its beginning */
+		return 0;
 	if (d && (d->cq_data_size > 8 || (d->name && strcmp(d->name, "weft"))))
 		return 0;
 	if (hints->fabric_attr && hints->fabric_attr->name && strcmp(hints->fabric_attr->name, "weft"))
 		return 0;
 	if (hints->tx_attr && ((hints->tx_attr->caps & ~CAPS) || hints->tx_attr->inject_size > MAX_INJECT ||
-			       (hints->tx_attr->msg_order & ~FI_ORDER_SAS) || hints->tx_attr->iov_limit > 1 ||
+			       (hints->tx_attr->msg_order & ~ORDER) || hints->tx_attr->iov_limit > 1 ||
 			       (hints->tx_attr->op_flags & FI_COMMIT_COMPLETE)))
 		return 0;
-	if (hints->rx_attr && ((hints->rx_attr->caps & ~CAPS) || (hints->rx_attr->msg_order & ~FI_ORDER_SAS) ||
+	if (hints->rx_attr && ((hints->rx_attr->caps & ~CAPS) || (hints->rx_attr->msg_order & ~ORDER) ||
 			       hints->rx_attr->iov_limit > 1))
 		return 0;
 	return 1;
@@ -62,15 +64,17 @@ static void describe(struct fi_info *i)
 {
 	i->caps = CAPS;
 	i->addr_format = FI_FORMAT_UNSPEC;
-	*i->tx_attr = (struct fi_tx_attr){ .caps = FI_MSG | FI_TAGGED | FI_SEND,
-					   .msg_order = FI_ORDER_SAS,
+	*i->tx_attr = (struct fi_tx_attr){ .caps = FI_MSG | FI_TAGGED | FI_SEND | FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE,
+					   .msg_order = ORDER,
 					   .comp_order = FI_ORDER_NONE,
 					   .inject_size = MAX_INJECT,
 					   .size = 4096,
-					   .iov_limit = 1 };
+					   .iov_limit = 1,
+					   .rma_iov_limit = 1 };
 	*i->rx_attr = (struct fi_rx_attr){ .caps = FI_MSG | FI_TAGGED | FI_RECV | FI_MULTI_RECV | FI_DIRECTED_RECV |
-						   FI_SOURCE,
-					   .msg_order = FI_ORDER_SAS,
+						   FI_SOURCE | FI_RMA | FI_ATOMIC | FI_REMOTE_READ | FI_REMOTE_WRITE |
+						   FI_RMA_EVENT,
+					   .msg_order = ORDER,
 					   .comp_order = FI_ORDER_NONE,
 					   .size = 4096,
 					   .iov_limit = 1 };
@@ -101,18 +105,23 @@ static void describe(struct fi_info *i)
 	i->fabric_attr->prov_version = FI_VERSION(1, 0);
 }
 
+#define ACCESS (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
+
 /* What the hints leave open, the caller gets as it asks for. */
-static void follow(struct fi_info *i, const struct fi_info *hints)
+static void follow(struct fi_info *i, const struct fi_info *hints, uint32_t version)
 {
 	if (hints->caps)
 		i->caps = hints->caps | (hints->caps & (FI_MSG | FI_TAGGED) && !(hints->caps & (FI_SEND | FI_RECV)) ?
-						 FI_SEND | FI_RECV : 0);
+						 FI_SEND | FI_RECV : 0) |
+			  (hints->caps & (FI_RMA | FI_ATOMIC) && !(hints->caps & ACCESS) ? ACCESS : 0);
 	if (hints->tx_attr)
 		i->tx_attr->op_flags = hints->tx_attr->op_flags;
 	if (hints->rx_attr)
 		i->rx_attr->op_flags = hints->rx_attr->op_flags;
 	if (!hints->domain_attr)
 		return;
+	if (hints->domain_attr->mr_mode == FI_MR_SCALABLE || FI_VERSION_LT(version, FI_VERSION(1, 5)))
+		i->domain_attr->mr_mode = FI_MR_SCALABLE;
 	if (hints->domain_attr->threading)
 		i->domain_attr->threading = hints->domain_attr->threading;
 	if (hints->domain_attr->av_type)
@@ -139,7 +148,7 @@ int weft_getinfo(uint32_t version, const char *node, const char *service, uint64
 		return -FI_ENOMEM;
 	describe(i);
 	if (hints)
-		follow(i, hints);
+		follow(i, hints, version);
 	i->src_addrlen = WEFT_NAME;
 	i->src_addr = calloc(1, WEFT_NAME); /* of no endpoint yet: its number and port are given when it is enabled */
 	if (!i->src_addr) {
@@ -166,10 +175,6 @@ static int no_scalable(struct fid_domain *d, struct fi_info *i, struct fid_ep **
 static int no_poll(struct fid_domain *d, struct fi_poll_attr *a, struct fid_poll **p) { return -FI_ENOSYS; }
 static int no_stx(struct fid_domain *d, struct fi_tx_attr *a, struct fid_stx **s, void *c) { return -FI_ENOSYS; }
 static int no_srx(struct fid_domain *d, struct fi_rx_attr *a, struct fid_ep **s, void *c) { return -FI_ENOSYS; }
-static int no_atomic(struct fid_domain *d, enum fi_datatype t, enum fi_op o, struct fi_atomic_attr *a, uint64_t f)
-{
-	return -FI_EOPNOTSUPP;
-}
 static int no_collective(struct fid_domain *d, enum fi_collective_op o, struct fi_collective_attr *a, uint64_t f)
 {
 	return -FI_ENOSYS;
@@ -185,37 +190,9 @@ static struct fi_ops_domain domain_ops = {
 	.poll_open = no_poll,
 	.stx_ctx = no_stx,
 	.srx_ctx = no_srx,
-	.query_atomic = no_atomic,
+	.query_atomic = weft_query_atomic,
 	.query_collective = no_collective,
 };
-
-/* Memory needs not be registered. A program may do so nevertheless, but not for remote access, of which there is none. */
-static int reg(struct fid *f, const void *b, size_t n, uint64_t access, uint64_t o, uint64_t key, uint64_t g,
-	       struct fid_mr **mr, void *context)
-{
-	struct fid_mr *m;
-
-	if (access & (FI_REMOTE_READ | FI_REMOTE_WRITE))
-		return -FI_EOPNOTSUPP;
-	m = calloc(1, sizeof *m);
-	if (!m)
-		return -FI_ENOMEM;
-	m->fid = (struct fid){ FI_CLASS_MR, context, &simple_ops };
-	m->key = key;
-	*mr = m;
-	return 0;
-}
-static int regv(struct fid *f, const struct iovec *v, size_t n, uint64_t access, uint64_t o, uint64_t key, uint64_t g,
-		struct fid_mr **mr, void *context)
-{
-	return reg(f, NULL, 0, access, o, key, g, mr, context);
-}
-static int regattr(struct fid *f, const struct fi_mr_attr *a, uint64_t g, struct fid_mr **mr)
-{
-	return reg(f, NULL, 0, a->access, 0, a->requested_key, g, mr, a->context);
-}
-
-static struct fi_ops_mr mr_ops = { sizeof mr_ops, reg, regv, regattr };
 
 static int open_domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain, void *context)
 {
@@ -225,7 +202,7 @@ static int open_domain(struct fid_fabric *fabric, struct fi_info *info, struct f
 		return -FI_ENOMEM;
 	d->fid = (struct fid){ FI_CLASS_DOMAIN, context, &simple_ops };
 	d->ops = &domain_ops;
-	d->mr = &mr_ops;
+	d->mr = &weft_mr_ops;
 	*domain = d;
 	return 0;
 }

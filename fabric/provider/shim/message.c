@@ -3,12 +3,6 @@
 
 static struct weft_ep *of(struct fid_ep *fid) { return container_of(fid, struct weft_ep, fid); }
 
-/* A completion is told of each operation, or, of an endpoint that selects, of those that ask. */
-static uint32_t completes(int selects, uint64_t flags)
-{
-	return !selects || (flags & FI_COMPLETION) ? WEFT_COMPLETES : 0;
-}
-
 static ssize_t send_bytes(struct fid_ep *fid, uint32_t how, uint64_t flags, const void *buf, size_t len, fi_addr_t to,
 			  uint64_t tag, uint64_t data, void *context)
 {

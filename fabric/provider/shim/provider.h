@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
@@ -21,10 +23,13 @@
 
 #define MAX_INJECT 16384 /* at most endpoint.EagerSize */
 #define MAX_MESSAGE (1ULL << 40)
+#define MAX_ATOMIC 4096 /* atomic.go */
 
 #define CAPS                                                                                        \
 	(FI_MSG | FI_TAGGED | FI_SEND | FI_RECV | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE |     \
-	 FI_LOCAL_COMM | FI_REMOTE_COMM)
+	 FI_LOCAL_COMM | FI_REMOTE_COMM | FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_REMOTE_READ | \
+	 FI_REMOTE_WRITE | FI_RMA_EVENT)
+#define ORDER (FI_ORDER_SAS | FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW)
 
 extern struct fi_provider weft_provider;
 
@@ -53,10 +58,20 @@ struct weft_cq {
 	int idle; /* reads in a row that found nothing */
 };
 
+struct weft_cntr {
+	struct fid_cntr fid;
+	struct bound bound;
+	struct weft_counter value;
+};
+
+enum { SENDS, RECEIVES, READS, WRITES, REMOTE_READS, REMOTE_WRITES, COUNTERS };
+
 struct weft_ep {
 	struct fid_ep fid;
+	struct fid_domain *domain;
 	struct weft_av *av;
 	struct weft_cq *sent, *received;
+	struct weft_cntr *counters[COUNTERS];
 	uint64_t send_flags, receive_flags; /* of operations without flags of their own */
 	int sends_selected, receives_selected;
 	int directed; /* a receive may name its source; else it is for any */
@@ -78,9 +93,21 @@ int weft_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep
 int weft_av_tell(struct weft_av *av, struct weft_ep *ep); /* all names, to an endpoint that is enabled */
 extern struct fi_ops_msg weft_msg_ops;
 extern struct fi_ops_tagged weft_tagged_ops;
+extern struct fi_ops_rma weft_rma_ops;
+extern struct fi_ops_atomic weft_atomic_ops;
+extern struct fi_ops_mr weft_mr_ops;
+int weft_query_atomic(struct fid_domain *d, enum fi_datatype t, enum fi_op o, struct fi_atomic_attr *a, uint64_t flags);
+
+/* A completion is told of each operation, or, of an endpoint that selects, of those that ask. */
+static inline uint32_t completes(int selects, uint64_t flags)
+{
+	return !selects || (flags & FI_COMPLETION) ? WEFT_COMPLETES : 0;
+}
 
 void bind_to(struct bound *b, struct weft_ep *ep);
 void unbind(struct bound *b, struct weft_ep *ep);
+long long milliseconds(void);
+void progress(struct bound *b); /* of its endpoints */
 
 /* What the provider does not offer. */
 int no_bind(struct fid *fid, struct fid *other, uint64_t flags);

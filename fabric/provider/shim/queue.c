@@ -1,5 +1,4 @@
-/* Completion queues, which are read without a call of the core while there is something in them; and counters, of which
- * there is nothing to tell. */
+/* Completion queues, which are read without a call of the core while there is something in them. */
 #include "provider.h"
 
 #include <errno.h>
@@ -62,13 +61,13 @@ static ssize_t take(struct weft_cq *cq, char *buf, size_t count, fi_addr_t *from
 	return e && e->err ? -FI_EAVAIL : -FI_EAGAIN;
 }
 
-static void progress(struct weft_cq *cq)
+void progress(struct bound *b)
 {
 	int i;
 
-	for (i = 0; i < cq->bound.count; i++)
-		if (cq->bound.ep[i]->handle >= 0)
-			core.progress(cq->bound.ep[i]->handle);
+	for (i = 0; i < b->count; i++)
+		if (b->ep[i]->handle >= 0)
+			core.progress(b->ep[i]->handle);
 }
 
 static ssize_t read_from(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *from)
@@ -80,7 +79,7 @@ static ssize_t read_from(struct fid_cq *fid, void *buf, size_t count, fi_addr_t 
 		cq->idle = 0;
 		return n;
 	}
-	progress(cq);
+	progress(&cq->bound);
 	if (!count)
 		return -FI_EAGAIN;
 	n = take(cq, buf, count, from);
@@ -119,7 +118,7 @@ static ssize_t read_error(struct fid_cq *fid, struct fi_cq_err_entry *to, uint64
 	return n;
 }
 
-static long long milliseconds(void)
+long long milliseconds(void)
 {
 	struct timespec t;
 
@@ -203,45 +202,5 @@ int weft_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_
 	cq->fid.fid = (struct fid){ FI_CLASS_CQ, context, &cq_fid_ops };
 	cq->fid.ops = &cq_ops;
 	*fid = &cq->fid;
-	return 0;
-}
-
-/* MPICH opens a counter of remote access even where there is none. */
-struct counter {
-	struct fid_cntr fid;
-	uint64_t value, errors;
-};
-
-static uint64_t cntr_read(struct fid_cntr *c) { return ((struct counter *)c)->value; }
-static uint64_t cntr_readerr(struct fid_cntr *c) { return ((struct counter *)c)->errors; }
-static int cntr_add(struct fid_cntr *c, uint64_t v) { return ((struct counter *)c)->value += v, 0; }
-static int cntr_set(struct fid_cntr *c, uint64_t v) { return ((struct counter *)c)->value = v, 0; }
-static int cntr_adderr(struct fid_cntr *c, uint64_t v) { return ((struct counter *)c)->errors += v, 0; }
-static int cntr_seterr(struct fid_cntr *c, uint64_t v) { return ((struct counter *)c)->errors = v, 0; }
-static int cntr_wait(struct fid_cntr *c, uint64_t threshold, int timeout)
-{
-	return cntr_read(c) >= threshold ? 0 : -FI_ETIMEDOUT;
-}
-
-static struct fi_ops_cntr cntr_ops = { sizeof cntr_ops, cntr_read, cntr_readerr, cntr_add, cntr_set,
-				       cntr_wait,	cntr_adderr, cntr_seterr };
-
-static int close_simple(struct fid *fid)
-{
-	free(fid);
-	return 0;
-}
-
-static struct fi_ops simple_ops = { sizeof simple_ops, close_simple, no_bind, no_control, no_ops };
-
-int weft_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct fid_cntr **fid, void *context)
-{
-	struct counter *c = calloc(1, sizeof *c);
-
-	if (!c)
-		return -FI_ENOMEM;
-	c->fid.fid = (struct fid){ FI_CLASS_CNTR, context, &simple_ops };
-	c->fid.ops = &cntr_ops;
-	*fid = &c->fid;
 	return 0;
 }

@@ -31,6 +31,30 @@ struct weft_ring {
 	uint64_t pad3[7];
 };
 
+/* How many operations have ended, and how many have failed; endpoint.Counter. */
+struct weft_counter {
+	uint64_t ended, failed;
+};
+
+/* Where an endpoint tells of what has ended: rings and counters. */
+struct weft_report {
+	struct weft_ring *sent, *received;
+	struct weft_counter *sends, *receives, *reads, *writes, *remote_reads, *remote_writes;
+};
+
+/* An access to memory of another endpoint; endpoint.Access. */
+struct weft_access {
+	uint32_t how;
+	uint8_t verb, op, type;
+	uint64_t to, key, at, data;
+	const void *out, *with;
+	void *in;
+	size_t out_size, with_size, in_size;
+	uintptr_t context;
+};
+
+enum { WEFT_WRITE, WEFT_READ, WEFT_ATOMIC };
+
 /* How a message is sent or received. */
 enum {
 	WEFT_TAGGED = 1,

@@ -4,12 +4,17 @@ import "sync/atomic"
 
 // Flags of a completion, as libfabric has them.
 const (
-	flagMessage   = 1 << 1  // FI_MSG
-	flagTagged    = 1 << 3  // FI_TAGGED
-	flagReceive   = 1 << 10 // FI_RECV
-	flagSend      = 1 << 11 // FI_SEND
-	flagMultiRecv = 1 << 16 // FI_MULTI_RECV
-	flagData      = 1 << 17 // FI_REMOTE_CQ_DATA
+	flagMessage     = 1 << 1  // FI_MSG
+	flagRemote      = 1 << 2  // FI_RMA
+	flagTagged      = 1 << 3  // FI_TAGGED
+	flagAtomic      = 1 << 4  // FI_ATOMIC
+	flagRead        = 1 << 8  // FI_READ
+	flagWrite       = 1 << 9  // FI_WRITE
+	flagReceive     = 1 << 10 // FI_RECV
+	flagSend        = 1 << 11 // FI_SEND
+	flagRemoteWrite = 1 << 13 // FI_REMOTE_WRITE
+	flagMultiRecv   = 1 << 16 // FI_MULTI_RECV
+	flagData        = 1 << 17 // FI_REMOTE_CQ_DATA
 )
 
 // An Errno is an error of libfabric, or 0.
@@ -20,6 +25,7 @@ const (
 	ErrNone        Errno = 0
 	ErrIO          Errno = 5
 	ErrAgain       Errno = 11
+	ErrAccess      Errno = 13
 	ErrInvalid     Errno = 22
 	ErrNoMessage   Errno = 42
 	ErrTooLong     Errno = 90
@@ -27,6 +33,7 @@ const (
 	ErrUnreachable Errno = 113
 	ErrCanceled    Errno = 125
 	ErrTruncated   Errno = 265
+	ErrNoKey       Errno = 266
 )
 
 // An Entry tells of the end of one operation, as the program reads it. Its layout is that of struct weft_entry.
@@ -41,6 +48,23 @@ type Entry struct {
 	Over    uint64 // bytes that found no room
 	Err     Errno
 	_       int32
+}
+
+// A Counter counts operations that have ended. Its memory is C's.
+type Counter struct{ Ended, Failed uint64 }
+
+// Counters are those of an endpoint, by what they count; nil counts nothing.
+type Counters struct{ Sends, Receives, Reads, Writes, RemoteReads, RemoteWrites *Counter }
+
+// add counts one operation.
+func (c *Counter) add(err Errno) {
+	switch {
+	case c == nil:
+	case err == ErrNone:
+		atomic.AddUint64(&c.Ended, 1)
+	default:
+		atomic.AddUint64(&c.Failed, 1)
+	}
 }
 
 // NotAvailable is the fi_addr_t of a sender that the program has not inserted, and of any source in a receive.

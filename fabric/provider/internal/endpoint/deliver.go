@@ -35,6 +35,10 @@ func (e *Endpoint) arrive(p *peer, text []byte) {
 	if !ok {
 		return // no endpoint sends it
 	}
+	if a.head.kind == aside {
+		e.serve(p, &a.head, body)
+		return
+	}
 	if a.head.form == apart {
 		a.long = e.expect(p)
 	}
@@ -88,13 +92,17 @@ type gift struct {
 	head header
 	at   uintptr // address of the room
 	room []byte
+	then func(Errno) // in place of r: the message is about memory
 }
 
 // take tells that a message has been received, or has failed to be.
 func (e *Endpoint) take(g *gift, err Errno) {
 	r := g.r
-	if r == nil {
-		return // it was dropped
+	if r == nil { // it was dropped, or is about memory
+		if g.then != nil {
+			g.then(err)
+		}
+		return
 	}
 	over := g.head.length - uint64(len(g.room))
 	if err == ErrNone && over > 0 {
@@ -108,6 +116,7 @@ func (e *Endpoint) take(g *gift, err Errno) {
 		entry.Flags |= flagData
 		entry.Data = g.head.data
 	}
+	e.counters.Receives.add(err)
 	r.open--
 	last := r.open == 0 && !r.listed && !r.posting
 	if last && r.several {

@@ -16,6 +16,9 @@
 //	send.go        messages that leave
 //	deliver.go     messages that come
 //	long.go        messages that wait at their sender until they are fetched
+//	access.go      memory of others, and theirs of this one
+//	atomic.go      what atomic operations do
+//	memory.go      memory that is registered
 //	receive.go     what the program posts: receives, probes, cancellations
 //	completion.go  what the program reads
 //

@@ -26,6 +26,8 @@ const maxMessage = 1 << 40
 // An Endpoint sends messages to others and receives theirs. Any thread may call it.
 type Endpoint struct {
 	sent, received *Ring
+	counters       Counters
+	memory         *Memory
 	bell           *doorbell.Poll
 	networks       networks
 	who            identity
@@ -48,15 +50,21 @@ type Endpoint struct {
 	told        monotime.Time       // to the engine
 	quiet       int                 // looks at UDP that were left out
 	scratch     scratch
+	remote      remote
 	spare       spare
 }
 
+// A Report is where an endpoint tells of what has ended: two rings, which may be the same, and counters.
+type Report struct {
+	Sent, Received *Ring
+	Counters       Counters
+}
+
 // Open opens an endpoint. The environment, which env reads, says which job it belongs to and which network it takes.
-// What ends is told in two rings, which may be the same. The warning says what the environment asks for and is not
-// there.
-func Open(sent, received *Ring, env func(string) string) (e *Endpoint, warning error, err error) {
+// Others reach the memory. The warning says what the environment asks for and is not there.
+func Open(to Report, memory *Memory, env func(string) string) (e *Endpoint, warning error, err error) {
 	e = &Endpoint{
-		sent: sent, received: received, start: time.Now(), claimed: map[uintptr]arrival{},
+		sent: to.Sent, received: to.Received, counters: to.Counters, memory: memory, start: time.Now(), claimed: map[uintptr]arrival{},
 		over: make(chan struct{}), idle: make(chan struct{}),
 	}
 	if e.who, err = identify(env); err != nil {

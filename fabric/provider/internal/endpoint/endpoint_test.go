@@ -236,7 +236,7 @@ func (e *Endpoint) leave() {
 func TestSilence(t *testing.T) {
 	env := job(0, 2)
 	a := &party{sent: newRing(16), received: newRing(16)}
-	e, _, err := Open(a.sent, a.received, func(name string) string {
+	e, _, err := Open(Report{Sent: a.sent, Received: a.received}, &a.memory, func(name string) string {
 		if name == envLiveness {
 			return "100ms"
 		}
@@ -258,8 +258,11 @@ func TestSilence(t *testing.T) {
 	defer b.mu.Unlock()
 	must(t, a.Post(&Receive{From: 1, Context: 1}))
 	send(t, a, &Send{To: 1, Completes: true, Body: text(1<<20, 1), Context: 2})
-	if e := next(t, a.sent, a); e.Err != ErrAborted || e.Context != 2 {
-		t.Errorf("%+v", e)
+	must(t, a.Access(&Access{Verb: Read, To: 1, In: make([]byte, 8), Context: 3}))
+	for context := range uintptr(2) {
+		if e := next(t, a.sent, a); e.Err != ErrAborted || e.Context != context+2 {
+			t.Errorf("%+v", e)
+		}
 	}
 	if e := next(t, a.received, a); e.Err != ErrAborted || e.Context != 1 {
 		t.Errorf("%+v", e)

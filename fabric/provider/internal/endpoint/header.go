@@ -10,6 +10,8 @@ const (
 	Plain  Kind = iota // fi_send and fi_recv
 	Tagged             // fi_tsend and fi_trecv
 	kinds
+
+	aside = kinds // of no queue: remote memory, see access.go
 )
 
 // A header goes ahead of the bytes of each message, little endian:
@@ -68,11 +70,15 @@ func (h *header) parse(b []byte) (body []byte, ok bool) {
 	h.data = binary.LittleEndian.Uint64(b[16:])
 	h.length = binary.LittleEndian.Uint64(b[24:])
 	body = b[headSize:]
-	if h.kind >= kinds || h.form >= forms || first>>16 > 1 || h.length > maxMessage {
+	if h.kind > aside || h.form >= forms || first>>16 > 1 || h.length > maxMessage {
 		return nil, false
 	}
-	if h.form == apart {
-		return nil, len(body) == 0
+	rest := len(body)
+	if h.kind == aside {
+		rest -= requestSize
 	}
-	return body, uint64(len(body)) == h.length
+	if h.form == apart {
+		return body, rest == 0
+	}
+	return body, rest >= 0 && uint64(rest) == h.length
 }

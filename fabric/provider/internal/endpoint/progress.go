@@ -55,6 +55,7 @@ func (e *Endpoint) progress(how extent) {
 	if how == everything {
 		e.deliver()
 	}
+	e.payOff()
 	e.flush(now)
 	e.sent.catchUp()
 	e.received.catchUp()
@@ -179,6 +180,7 @@ func (e *Endpoint) part(gone []engine.Departure) {
 				e.fail(r, ErrAborted)
 			}
 		}
+		e.remote.abort(e, p)
 	}
 }
 

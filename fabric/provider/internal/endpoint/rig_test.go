@@ -12,6 +12,8 @@ import (
 type party struct {
 	*Endpoint
 	sent, received *Ring
+	counters       Counters
+	memory         Memory
 }
 
 // job returns the environment of the rank of a job, as Open MPI sets it.
@@ -30,8 +32,10 @@ func newRing(size int) *Ring {
 // open opens the endpoint of a rank.
 func open(t *testing.T, rank, size int) *party {
 	t.Helper()
-	p := &party{sent: newRing(16), received: newRing(16)}
-	e, warning, err := Open(p.sent, p.received, job(rank, size))
+	p := &party{sent: newRing(16), received: newRing(16), counters: Counters{
+		new(Counter), new(Counter), new(Counter), new(Counter), new(Counter), new(Counter),
+	}}
+	e, warning, err := Open(Report{p.sent, p.received, p.counters}, &p.memory, job(rank, size))
 	if err != nil || warning != nil {
 		t.Fatal(err, warning)
 	}

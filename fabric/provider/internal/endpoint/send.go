@@ -26,7 +26,8 @@ type outgoing struct {
 	op        msg.Op
 	completes bool
 	entry     Entry
-	next      *outgoing // the next spare one
+	then      func(Errno) // in place of the two
+	next      *outgoing   // the next spare one
 }
 
 // spare are objects that are not in use.
@@ -65,11 +66,15 @@ func (e *Endpoint) Send(s *Send) Errno {
 	entry := Entry{Context: s.Context, Flags: flagSend | kindFlag(s.Kind), Source: NotAvailable}
 	switch {
 	case h.form == apart:
-		e.track(e.long, s, entry, msg.Op{Kind: msg.Send, Peer: p.id, Buf: s.Body})
+		op := msg.Op{Kind: msg.Send, Peer: p.id, Buf: s.Body}
+		e.track(e.long, outgoing{op: op, completes: s.Completes, entry: entry})
 	case s.Completes && s.Delivered:
-		e.track(e.short, s, entry, msg.Op{Kind: msg.Flush, Peer: p.id})
-	case s.Completes:
-		e.sent.put(&entry)
+		e.track(e.short, outgoing{op: msg.Op{Kind: msg.Flush, Peer: p.id}, completes: true, entry: entry})
+	default:
+		e.counters.Sends.add(ErrNone)
+		if s.Completes {
+			e.sent.put(&entry)
+		}
 	}
 	e.flush(e.now())
 	return ErrNone
@@ -90,14 +95,14 @@ func (e *Endpoint) reserve(id, n int) *msg.Block {
 
 // track starts an operation at whose end that of a message is told: a long message is fetched by its receiver, and a
 // short one has arrived when all that was sent before has.
-func (e *Endpoint) track(on *msg.Port, s *Send, entry Entry, op msg.Op) {
+func (e *Endpoint) track(on *msg.Port, what outgoing) {
 	o := e.spare.out
 	if o == nil {
 		o = new(outgoing)
 	} else {
 		e.spare.out = o.next
 	}
-	*o = outgoing{op: op, completes: s.Completes, entry: entry}
+	*o = what
 	o.op.Owner = o
 	on.Start(&o.op)
 	if o.op.State == msg.Done {
@@ -110,11 +115,19 @@ func (e *Endpoint) ended(o *outgoing, err error) {
 	if err != nil {
 		o.entry.Err = ErrAborted
 	}
-	if o.completes || err != nil {
-		e.sent.put(&o.entry)
+	then := o.then
+	if then == nil {
+		e.counters.Sends.add(o.entry.Err)
+		if o.completes || err != nil {
+			e.sent.put(&o.entry)
+		}
 	}
+	is := o.entry.Err
 	*o = outgoing{next: e.spare.out}
 	e.spare.out = o
+	if then != nil {
+		then(is)
+	}
 }
 
 func kindFlag(k Kind) uint64 {
