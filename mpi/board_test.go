@@ -2,10 +2,12 @@ package mpi
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -94,40 +96,58 @@ func TestBegunGoesOn(t *testing.T) {
 	})
 }
 
-// TestGivenUpElements: what a member reads of one whose operation has failed meanwhile does not count, since the
-// program of that one may have changed it.
+// TestGivenUpElements: what a member reads or combines of one whose operation has failed meanwhile does not count,
+// since the program of that one may have changed it. Elements that cannot be read are an error.
 func TestGivenUpElements(t *testing.T) {
-	published := make(chan struct{})
-	returned := make(chan struct{})
-	err := weft.Local(t.Context(), 2, far(func(ctx context.Context, p *weft.Proc) error {
-		c := World(p)
-		b := filled(c.Rank(), 5000)
-		if c.Rank() == 0 {
-			defer close(returned)
-			short, cancel := context.WithCancel(ctx)
-			defer cancel()
-			p.Go(func() { <-published; cancel() })
-			if err := c.Broadcast(short, Of(b), 0); !errors.Is(err, context.Canceled) {
-				return fmt.Errorf("Broadcast that was cancelled: %v", err)
+	ops := []func(ctx context.Context, c *Comm, b []int64) error{
+		func(ctx context.Context, c *Comm, b []int64) error { return c.Broadcast(ctx, Of(b), 0) },
+		func(ctx context.Context, c *Comm, b []int64) error { return AllReduce(ctx, c, b, Sum) },
+	}
+	for i := range 4 {
+		quitter := i / 2
+		op := ops[quitter]
+		readable := i%2 == 0
+		published := make(chan struct{})
+		returned := make(chan struct{})
+		err := weft.Local(t.Context(), 2, far(func(ctx context.Context, p *weft.Proc) error {
+			c := World(p)
+			b := filled(c.Rank(), 5000)
+			if c.Rank() == quitter {
+				defer close(returned)
+				short, cancel := context.WithCancel(ctx)
+				defer cancel()
+				p.Go(func() { <-published; cancel() })
+				if err := op(short, c, b); !errors.Is(err, context.Canceled) && readable {
+					return fmt.Errorf("an operation that was cancelled: %v", err)
+				}
+				clear(b)
+				return nil
 			}
-			clear(b)
+			turn := c.board.turn + 1
+			for mem.Load64(c.board.slot(quitter, turn), 0) < turn {
+				if err := p.Sleep(ctx, time.Millisecond); err != nil {
+					return err
+				}
+			}
+			if !readable {
+				address := c.board.slot(quitter, turn)[atElements+8:]
+				binary.LittleEndian.PutUint64(address, 8) // no address
+				if err := op(ctx, c, b); !errors.Is(err, syscall.EFAULT) {
+					return fmt.Errorf("an operation with elements that cannot be read: %v", err)
+				}
+				close(published)
+				return nil
+			}
+			close(published)
+			<-returned
+			if err := op(ctx, c, b); !errors.Is(err, weft.ErrRevoked) {
+				return fmt.Errorf("an operation with a member that has given up: %v", err)
+			}
 			return nil
+		}))
+		if err != nil {
+			t.Errorf("member %d gives up, readable %t: %v", quitter, readable, err)
 		}
-		turn := c.board.turn + 1
-		for mem.Load64(c.board.slot(0, turn), 0) < turn {
-			if err := p.Sleep(ctx, time.Millisecond); err != nil {
-				return err
-			}
-		}
-		close(published)
-		<-returned
-		if err := c.Broadcast(ctx, Of(b), 0); !errors.Is(err, weft.ErrRevoked) {
-			return fmt.Errorf("Broadcast of a member that has given up: %v", err)
-		}
-		return nil
-	}))
-	if err != nil {
-		t.Error(err)
 	}
 }
 
