@@ -31,7 +31,7 @@ internal/mailbox        internal/mem
 internal/counters       internal/mem
 internal/counters/directory internal/counters internal/sys
 internal/engine/link    internal/checksum internal/counters internal/engine/list internal/engine/wire internal/monotime
-internal/engine/msg     failure internal/engine/link internal/engine/list internal/engine/wire internal/monotime
+internal/engine/msg     failure internal/engine/link internal/engine/list internal/engine/wire internal/mem internal/monotime
 internal/engine/rma     failure internal/engine/link internal/engine/list internal/engine/wire internal/mailbox internal/mem
 internal/engine/coord   failure internal/engine/link internal/engine/list internal/engine/wire internal/monotime
 internal/engine         failure internal/counters internal/engine/coord internal/engine/link internal/engine/msg internal/engine/rma internal/engine/wire internal/monotime

@@ -1,5 +1,7 @@
 package mpi
 
+import "weft/internal/mem"
+
 // A way is how an operation is carried out on the board.
 type way struct {
 	begin func(k *call) error                               // says what the turns are
@@ -46,13 +48,13 @@ func (k *call) needRoot() {
 }
 
 // writeOwn writes the elements of src.
-func (k *call) writeOwn(mine []byte, from, to int) { copy(mine, k.src.flat.b[from:to]) }
+func (k *call) writeOwn(mine []byte, from, to int) { mem.Move(mine, k.src.flat.b[from:to]) }
 
 // writeParts writes the same piece of the parts of all other members; for a reduction its own, too.
 func (k *call) writeParts(mine []byte, from, to int) {
 	for i := range k.c.group.n {
 		if i != k.c.me || k.op == OpReduceScatter {
-			copy(mine[i*(to-from):], k.own(i, from, to))
+			mem.Move(mine[i*(to-from):], k.own(i, from, to))
 		}
 	}
 }
@@ -93,7 +95,7 @@ func (k *call) combined(dst, mine []byte, at, members int) error {
 		if i > 0 {
 			k.combine.apply(dst, b)
 		} else {
-			copy(dst, b)
+			mem.Move(dst, b)
 		}
 	}
 	return nil
@@ -147,7 +149,7 @@ func (k *call) readAllReduce(from, to int) (phase, error) {
 		}
 		if !k.far {
 			mine, _ := k.on(k.c.me)
-			copy(mine[first:], dst[first:last])
+			mem.Move(mine[first:], dst[first:last])
 		}
 		return sharing, nil
 	}
@@ -177,7 +179,7 @@ func (k *call) readGather(from, to int) (phase, error) {
 	for i := range k.c.group.n {
 		dst := k.dst.flat.b[i*each+from : i*each+to]
 		if i == k.c.me {
-			copy(dst, k.src.flat.b[from:to])
+			mem.Move(dst, k.src.flat.b[from:to])
 		} else if err := k.fetch(dst, i, 0); err != nil {
 			return reading, err
 		}
@@ -203,7 +205,7 @@ func (k *call) beginScatter() error {
 
 func (k *call) readScatter(from, to int) (phase, error) {
 	if k.c.me == k.root {
-		copy(k.dst.flat.b[from:to], k.own(k.c.me, from, to))
+		mem.Move(k.dst.flat.b[from:to], k.own(k.c.me, from, to))
 		return reading, nil
 	}
 	return reading, k.fetch(k.dst.flat.b[from:to], k.root, k.c.me*(to-from))
@@ -225,7 +227,7 @@ func (k *call) readAllToAll(from, to int) (phase, error) {
 	for i := range n {
 		dst := k.dst.flat.b[i*each+from : i*each+to]
 		if i == k.c.me {
-			copy(dst, k.own(i, from, to))
+			mem.Move(dst, k.own(i, from, to))
 		} else if err := k.fetch(dst, i, k.c.me*(to-from)); err != nil {
 			return reading, err
 		}

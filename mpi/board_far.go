@@ -128,7 +128,7 @@ func (s *board) withdraw() { mem.Store64(s.memory, atFailed+8*s.c.me, 1) }
 func (k *call) fetch(dst []byte, member, at int) error {
 	if !k.far {
 		b, _ := k.on(member)
-		copy(dst, b[at:])
+		mem.Move(dst, b[at:])
 		return nil
 	}
 	return k.fetchFrom(k.c.board.placeOf(member, k.c.board.turn), dst, member, at)

@@ -122,7 +122,7 @@ func (k *call) writeVaried(mine []byte, _, _ int) {
 		at := mine[i*(atPart+each):]
 		b.putPart(at)
 		if from < len(b.b) {
-			copy(at[atPart:][:each], b.b[from:])
+			mem.Move(at[atPart:][:each], b.b[from:])
 		}
 	}
 	if k.longest()-from > each {
@@ -176,7 +176,7 @@ func (k *call) readPart(into *Buffer, member int, theirs []byte, part, parts int
 		return err
 	}
 	if from := k.round * row; from < len(into.b) {
-		copy(into.b[from:], at[atPart:][:each])
+		mem.Move(into.b[from:], at[atPart:][:each])
 	}
 	return nil
 }

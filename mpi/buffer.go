@@ -147,7 +147,7 @@ func (b *Buffer) check() error {
 // pack copies the elements into dst, which has room for them, one behind the other.
 func (b *Buffer) pack(dst []byte) {
 	if b.at == nil {
-		copy(dst, b.b)
+		mem.Move(dst, b.b)
 		return
 	}
 	b.at.each(func(off, n int) {
@@ -158,7 +158,7 @@ func (b *Buffer) pack(dst []byte) {
 // unpack copies elements that lie one behind the other into the buffer, which has room for them. There may be fewer.
 func (b *Buffer) unpack(src []byte) {
 	if b.at == nil {
-		copy(b.b, src)
+		mem.Move(b.b, src)
 		return
 	}
 	b.at.each(func(off, n int) {

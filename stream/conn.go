@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"weft/internal/mem"
 	"weft/internal/ring"
 	"weft/internal/sys"
 )
@@ -103,7 +104,7 @@ func (c *Conn) read(b []byte) (n int, err error) {
 		return 0, err
 	}
 	for {
-		k := copy(b[n:], w)
+		k := mem.Move(b[n:], w)
 		n += k
 		c.take(k)
 		if n == len(b) || !c.in.More() {
@@ -209,7 +210,7 @@ func (c *Conn) write(b []byte) (n int, err error) {
 		if err != nil || len(room) == 0 {
 			return n, err
 		}
-		k := copy(room[:min(len(room), piece)], b[n:])
+		k := mem.Move(room[:min(len(room), piece)], b[n:])
 		if err := c.put(k); err != nil {
 			return n, err
 		}

@@ -10,10 +10,15 @@ import (
 // batch is how many packets are received or sent at a time.
 const batch = 64
 
+// batchBytes is how many bytes a transport must have lent for it to be asked again although it has lent fewer packets
+// than it could: it may keep the rest of a long message until that memory has been given back.
+const batchBytes = 8 << 10
+
 // receiving is what the driver remembers of the packets that have arrived.
 type receiving struct {
 	polled monotime.Time // when the transports were looked at last
 	since  monotime.Time // when they were before that, if packets have come since: told to the engine
+	left   bool          // the last look has left packets in a transport
 }
 
 // sending is what the driver remembers of the packets that have left.
@@ -66,33 +71,37 @@ func (n *Node) receive(now monotime.Time) (later monotime.Time, any bool) {
 	n.straight.row = 0
 	since := n.receiving.polled
 	n.receiving.polled = now
+	n.receiving.left = false
 	served := n.eng.RMA.Stats.Served
 	for tr, t := range n.transports.all {
-		for range most {
+		for tries := 1; ; tries++ {
 			k := t.Poll(n.scratch.in[:])
 			if k == 0 {
 				break
 			}
 			any = true
+			bytes := 0
 			for i := range n.scratch.in[:k] {
 				from := n.scratch.in[i].From
 				if from < 0 {
 					from = n.transports.unknown[tr]
 					n.since(since)
 				}
+				bytes += len(n.scratch.in[i].Data)
 				n.eng.Recv(now, from, n.scratch.in[i].Data)
 			}
 			if n.timeline != nil {
 				n.noteIn(t, k)
 			}
 			t.Release()
-			if k < batch {
+			if k < batch && (bytes < batchBytes || !t.Pending()) {
 				break
 			}
 			now = n.clock()
 			n.flush(now) // answers must not wait for the end of a flood
-			if n.pressed() {
-				break // nor other goroutines
+			if n.pressed() || tries == most {
+				n.receiving.left = true
+				break // nor other goroutines and transports
 			}
 		}
 	}

@@ -56,17 +56,23 @@ func (s *sink) Send(pkts []transport.Out) int {
 	if s.op.State == msg.Offered {
 		s.port.Fetch(&s.op)
 	}
-	var answers [1]link.Packet
-	for {
-		_, k, _ := s.peer.Output(0, answers[:])
-		if k == 0 {
-			break
-		}
-		s.in = append(s.in, append(slices.Clone(answers[0].Header), answers[0].Payload...))
-		s.peer.Taken(0, 0, k, k, answers[:])
+	if s.collect(); len(s.in) > 0 {
 		s.bell.Wake(true)
 	}
 	return len(pkts)
+}
+
+// collect makes what the peer sends arrive.
+func (s *sink) collect() {
+	var packets [1]link.Packet
+	for {
+		_, k, _ := s.peer.Output(0, packets[:])
+		if k == 0 {
+			return
+		}
+		s.in = append(s.in, append(slices.Clone(packets[0].Header), packets[0].Payload...))
+		s.peer.Taken(0, 0, k, k, packets[:])
+	}
 }
 
 func (s *sink) Poll(dst []transport.In) int {
@@ -205,5 +211,55 @@ func TestFloodLeavesOthersTheirTurn(t *testing.T) {
 			other.polls, most)
 	}
 	n.mu.Unlock()
+	n.Close(0, "")
+}
+
+// A late is a transport to which packets come just before the doorbell is armed: no peer rings for them.
+type late struct {
+	*sink
+	fill func() // what comes, or nil
+}
+
+func (l *late) Arm() {
+	if l.fill != nil {
+		l.fill()
+	}
+	l.fill = nil
+}
+
+// TestMoreThanOneTurnBeforeSleep: a goroutine that arms the doorbell takes all packets that have come until then, also
+// those beyond a turn's share, before it sleeps.
+func TestMoreThanOneTurnBeforeSleep(t *testing.T) {
+	one := func() uint64 { return 1 }
+	l := &late{sink: &sink{bell: doorbell.NewChan()}}
+	l.peer = engine.New(engine.Config{Rank: 1, Size: 2, Job: 1, Incarnation: 1, Rand: one})
+	l.peer.Connect(0, 0, engine.Path{MTU: sinkMTU})
+	n := New(Config{
+		Engine: engine.Config{Rank: 0, Size: 2, Job: 1, Incarnation: 1, Rand: one},
+		Route:  func(int) (Route, error) { return Route{Transport: l}, nil },
+	})
+	n.Start(l.bell, l)
+	n.connect(1, Route{Transport: l})
+	p, err := n.Open(1, msg.Config{})
+	peer, err2 := l.peer.Msg.Open(1, msg.Config{})
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	nonsense := []byte("nonsense")
+	l.fill = func() {
+		for range most * batch {
+			l.in = append(l.in, nonsense)
+		}
+		peer.Give(0, []byte("the last"))
+		l.collect()
+	}
+	ctx, end := context.WithTimeout(context.Background(), time.Minute) // only ends a hang
+	defer end()
+	if got, _, err := n.Receive(ctx, p, msg.Any, make([]byte, 8)); err != nil || got.N != 8 {
+		t.Errorf("a message of %d bytes, %v: want the last packet's", got.N, err)
+	}
+	if ctx.Err() != nil {
+		t.Error("the goroutine slept while packets waited")
+	}
 	n.Close(0, "")
 }

@@ -51,11 +51,11 @@ func Copy(dst, src []byte) {
 // copyAll copies src to dst, in any order.
 func copyAll(dst, src []byte) {
 	for len(src) > throughCache {
-		copy(dst[:throughCache], src)
+		Move(dst[:throughCache], src)
 		dst = dst[throughCache:]
 		src = src[throughCache:]
 	}
-	copy(dst[:len(src)], src)
+	Move(dst[:len(src)], src)
 }
 
 // throughCache is how much is copied at a time. The runtime writes a mebibyte and more

@@ -3,6 +3,7 @@ package mem
 import (
 	"bytes"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -137,5 +138,29 @@ func TestOwn(t *testing.T) {
 		if b[i] != byte(i) {
 			t.Fatalf("byte %d is %d", i, b[i])
 		}
+	}
+}
+
+// Move copies what copy copies, whatever the lengths and where the slices lie.
+func TestMove(t *testing.T) {
+	const edge = 70
+	src := make([]byte, 3*long+2*edge)
+	for i := range src {
+		src[i] = byte(i*7 + i>>8)
+	}
+	for _, n := range []int{0, 1, long - 1, long, long + 1, long + 63, 3 * long} {
+		for _, at := range []int{0, 1, 8, 63, 64} {
+			for _, from := range []int{0, 5, 64} {
+				got := make([]byte, 3*long+2*edge)
+				want := slices.Clone(got)
+				copied := Move(got[at:at+n], src[from:])
+				if copied != copy(want[at:at+n], src[from:]) || !bytes.Equal(got, want) {
+					t.Fatalf("%d bytes from %d to %d differ from those of copy (%d copied)", n, from, at, copied)
+				}
+			}
+		}
+	}
+	if got := make([]byte, 2*long); Move(got, src[:long]) != long || got[long] != 0 {
+		t.Error("more was copied than there is")
 	}
 }

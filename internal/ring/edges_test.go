@@ -144,27 +144,27 @@ func TestPairIgnoresNonsenseOfTheConsumer(t *testing.T) {
 	}
 }
 
-// The consumer tells the producer after a quarter of the cells, or of the data: sooner would cost a cache line for
-// each packet, later would hold the producer up.
-func TestPairPublishesAtAQuarter(t *testing.T) {
+// The consumer tells the producer after a quarter of the cells, or an eighth of the data: sooner would cost a cache
+// line for each packet, later would hold the producer up.
+func TestPairPublishesSomeAtATime(t *testing.T) {
 	for _, size := range []int{1, 8 << 10} {
 		m := area(PairBytes)
 		p := NewProducer(m)
 		c := NewConsumer(m)
-		quarter := min(pairCells/4, pairData/4/size)
-		for i := range quarter {
+		some := min(pairCells/4, pairData/8/size)
+		for i := range some {
 			if !p.Push(packet(i, size), nil) {
 				t.Fatal("no room")
 			}
 		}
-		for i := range quarter {
+		for i := range some {
 			if p.Drained() || pairAt(m).head.Load() != 0 {
-				t.Fatalf("size %d: told after %d packets, want %d", size, i, quarter)
+				t.Fatalf("size %d: told after %d packets, want %d", size, i, some)
 			}
 			c.Take(1, size)
 		}
 		if !p.Drained() {
-			t.Fatalf("size %d: not told after %d packets", size, quarter)
+			t.Fatalf("size %d: not told after %d packets", size, some)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package ring
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"weft/internal/mem"
 )
 
 const (
@@ -102,7 +104,7 @@ func (s *InboxProducer) fill(c *inboxCell, i uint64, header, payload []byte) {
 		to = s.m.data[i][:]
 	}
 	copy(to, header)
-	copy(to[len(header):], payload)
+	mem.Move(to[len(header):], payload)
 	c.from = s.rank
 	c.size = uint32(size)
 }

@@ -82,7 +82,7 @@ func (p *Producer) Push(header, payload []byte) bool {
 			return false
 		}
 		copy(p.m.data[at:], header)
-		copy(p.m.data[at+uint64(len(header)):], payload)
+		mem.Move(p.m.data[at+uint64(len(header)):], payload)
 		*(*uint32)(unsafe.Pointer(&c.data)) = uint32(at)
 	}
 	c.size = uint32(size)
@@ -99,7 +99,7 @@ func (p *Producer) Push(header, payload []byte) bool {
 // it is the one behind the next, at which the consumer does not look yet.
 func (p *Producer) own(size int) {
 	mem.Own(p.m.cells[(p.pos+1)%pairCells].data[:1])
-	if size > Inline {
+	if size > Inline && p.tail+uint64(size)-p.freed <= pairData {
 		at := p.tail % pairData
 		mem.Own(p.m.data[at:min(at+uint64(size), pairData)])
 	}
@@ -199,7 +199,7 @@ func (c *Consumer) Peek(i int) (pkt []byte, ok bool) {
 func (c *Consumer) Take(n, bytes int) {
 	c.pos += uint64(n)
 	c.bytes += bytes
-	if c.pos-c.published >= pairCells/4 || c.bytes >= pairData/4 {
+	if c.pos-c.published >= pairCells/4 || c.bytes >= pairData/8 {
 		c.Publish()
 	}
 }

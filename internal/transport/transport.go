@@ -120,7 +120,8 @@ type Transport interface {
 	Pending() bool
 
 	// Poll fills dst with packets that have arrived and returns how many. The
-	// previous batch must have been released.
+	// previous batch must have been released. If it has lent some kilobytes, more may have
+	// arrived than it has returned: Pending tells.
 	Poll(dst []In) int
 
 	// Release ends the loan of all packets of the last Poll. It may clear what that has filled.

@@ -6,6 +6,7 @@ import (
 
 	"weft/failure"
 	"weft/internal/engine/wire"
+	"weft/internal/mem"
 )
 
 // Long messages are fetched by their receiver (PROTOCOL §3.2):
@@ -196,7 +197,7 @@ func (l *Layer) onPiece(from int, f wire.Piece, payload []byte) {
 		l.Stats.Dropped++ // of a fetch that was given up, or repeated
 		return
 	}
-	op.got += copy(op.Buf[op.got:op.Offer.Total], payload)
+	op.got += mem.Move(op.Buf[op.got:op.Offer.Total], payload)
 	if op.got == op.Offer.Total {
 		l.settleFetch(op.Offer, wire.StatusOK)
 	}

@@ -3,6 +3,7 @@ package msg
 import (
 	"weft/failure"
 	"weft/internal/engine/wire"
+	"weft/internal/mem"
 )
 
 // startRecv takes the oldest message that op accepts, or posts op.
@@ -146,9 +147,9 @@ func (p *Port) onData(from int, f *wire.Data, payload []byte) {
 		return
 	}
 	if d.into != nil {
-		copy(d.into.Buf[f.Off:], payload)
+		mem.Move(d.into.Buf[f.Off:], payload)
 	} else {
-		copy(d.partial.mem[f.Off:], payload)
+		mem.Move(d.partial.mem[f.Off:], payload)
 	}
 	d.got = int(f.Off) + len(payload)
 	if d.got == d.total {
@@ -164,7 +165,7 @@ func (p *Port) whole(d *pair, op *Op, payload []byte) bool {
 		return false
 	}
 	p.posted.Pop()
-	copy(op.Buf, payload)
+	mem.Move(op.Buf, payload)
 	op.From = d.rank
 	op.N = len(payload)
 	op.Seq = d.expected

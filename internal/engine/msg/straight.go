@@ -1,6 +1,9 @@
 package msg
 
-import "weft/internal/engine/wire"
+import (
+	"weft/internal/engine/wire"
+	"weft/internal/mem"
+)
 
 // A receive may take its message straight from the frame, with no Op between. What then becomes of the port is what
 // would have become of it if the receive had been started before the frame was handed to Recv. Expects tells when the
@@ -85,5 +88,5 @@ func copyBytes(dst, src []byte) {
 		*(*[8]byte)(dst) = *(*[8]byte)(src)
 		return
 	}
-	copy(dst, src)
+	mem.Move(dst, src)
 }

@@ -94,6 +94,10 @@ func (t *Transport) Pending() bool {
 	return t.inbox.Ready() || t.seg.claims().Load() != t.claims
 }
 
+// mostLent is how many bytes Poll lends of one peer before their memory is given back: while the rest of a long message
+// is copied from the ring, its sender copies what follows.
+const mostLent = ring.MaxPacket
+
 // Poll lends packets that have arrived.
 func (t *Transport) Poll(dst []transport.In) int {
 	if n := t.seg.claims().Load(); n != t.claims {
@@ -108,7 +112,7 @@ func (t *Transport) Poll(dst []transport.In) int {
 			at = 0
 		}
 		in := t.active[at]
-		for n < len(dst) {
+		for n < len(dst) && in.bytes < mostLent {
 			pkt, ok := in.c.Peek(in.lent)
 			if !ok {
 				break
