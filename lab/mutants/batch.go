@@ -159,8 +159,8 @@ func (b *batch) try(i int) {
 
 var errHung = errors.New("it does not end")
 
-// run runs tests with a mutant; 0: without one. They are stopped when they have cost three times what they cost without
-// it, or nothing for a while: on a busy machine time tells less.
+// run runs tests with a mutant; 0: without one. They are stopped when they have cost twice what they cost without
+// it, or want no processor for a while: on a busy machine time tells less.
 func (b *batch) run(p *program, number int) (said string, cost time.Duration, err error) {
 	const idle = 20 // s
 	cmd := exec.Command(p.file, "-test.failfast", "-test.timeout", "0")
@@ -176,17 +176,18 @@ func (b *batch) run(p *program, number int) (said string, cost time.Duration, er
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	var costs []time.Duration // by the second
+	idles := 0 // seconds for which no thread has wanted a processor
 	for {
 		select {
 		case err := <-ended:
 			return text.String(), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
 		case <-time.After(time.Second):
 		}
-		cost := costOfGroup(cmd.Process.Pid)
-		costs = append(costs, cost)
-		idles := len(costs) > idle && cost-costs[len(costs)-1-idle] < 100*time.Millisecond
-		if cost > 3*p.cost+5*time.Second || idles {
+		cost, runs := look(cmd.Process.Pid)
+		if idles++; runs {
+			idles = 0
+		}
+		if cost > 2*p.cost+2*time.Second || idles > idle {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 			<-ended
 			return text.String(), cost, errHung
@@ -194,20 +195,30 @@ func (b *batch) run(p *program, number int) (said string, cost time.Duration, er
 	}
 }
 
-// costOfGroup returns the processor time that a group of processes has taken.
-func costOfGroup(group int) (sum time.Duration) {
+// look returns the processor time that a group of processes has taken, and whether one of its threads wants more.
+func look(group int) (cost time.Duration, runs bool) {
 	all, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range all {
-		text, _ := os.ReadFile(name)
-		_, rest, _ := strings.Cut(string(text), ") ")
-		f := strings.Fields(rest)
+		f := stat(name)
 		if len(f) < 15 || f[2] != strconv.Itoa(group) {
 			continue
 		}
 		for _, ticks := range f[11:15] { // of its own, and of children that have ended
 			n, _ := strconv.Atoi(ticks)
-			sum += time.Duration(n) * (time.Second / 100)
+			cost += time.Duration(n) * (time.Second / 100)
+		}
+		threads, _ := filepath.Glob(filepath.Join(filepath.Dir(name), "task", "*", "stat"))
+		for _, thread := range threads {
+			f := stat(thread)
+			runs = runs || len(f) > 0 && f[0] != "S"
 		}
 	}
-	return sum
+	return cost, runs
+}
+
+// stat returns the fields of a process or thread behind its name.
+func stat(name string) []string {
+	text, _ := os.ReadFile(name)
+	_, rest, _ := strings.Cut(string(text), ") ")
+	return strings.Fields(rest)
 }
