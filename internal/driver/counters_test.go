@@ -96,6 +96,12 @@ func TestUpdate(t *testing.T) {
 	n.stats.page.Node.Dropped = counters.Dropped{Malformed: 1, Stale: 2}
 	n.dropped(counters.Dropped{Malformed: 4, Foreign: 2, Stale: 2})
 	all := p.errors()
+	n.life.closed = true // its transports may be gone
+	s.counts.Unsent = 99
+	n.update(at.Add(time.Hour))
+	if e := p.errors()["packets that the kernel would not send"]; e != 7 {
+		t.Errorf("a closed node asks its transports: %d packets", e)
+	}
 	if all["malformed packets"] != 3 || all["packets of another job, or for another rank"] != 2 || len(all) != 3 {
 		t.Errorf("%v", all)
 	}

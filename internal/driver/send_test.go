@@ -206,6 +206,18 @@ func TestTriesToReceive(t *testing.T) {
 	}
 }
 
+// A node that has quit receives nothing, not even what had arrived before.
+func TestQuitReceivesNothing(t *testing.T) {
+	c := newCorrespondent(t)
+	if !c.n.Send(c.p, 0, []byte("arrived"), false) {
+		t.Fatal("there is no room")
+	}
+	c.n.Quit()
+	if r, ok, err := c.n.TryReceive(c.p, msg.Any, nil); ok || r.Block != nil || !errors.Is(err, failure.ErrClosed) {
+		t.Errorf("%+v, %t, %v", r, ok, err)
+	}
+}
+
 // What a node tells of its peers: those that are connected, and itself; how long packets are; why a rank is gone.
 func TestPeersAreTold(t *testing.T) {
 	c := newCorrespondent(t)

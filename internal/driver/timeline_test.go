@@ -174,6 +174,9 @@ func TestCoordinationIsNoted(t *testing.T) {
 	if e := r.wants(0, timeline.Lock, timeline.Nobody, 0, 0); e.ID != o.ID {
 		t.Errorf("%+v", e)
 	}
+	if name := n.timeline.Part(0, 2, "host").Names[o.ID]; name != "lock" {
+		t.Errorf("it has the name %q", name)
+	}
 	if !n.Free(o) {
 		t.Fatal("it is not held")
 	}
