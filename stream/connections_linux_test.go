@@ -96,3 +96,54 @@ func TestIdleRingsShrink(t *testing.T) {
 		})
 	}
 }
+
+// TestEachCostsTheSame: what a process has for each connection with another one does not depend on how many there are:
+// a descriptor, some memory, and its share of mappings, of which a few suffice for 60,000 (TestArenasOfMany).
+func TestEachCostsTheSame(t *testing.T) {
+	n := *connections
+	l := listenAt(t, new(Config))
+	child := start(t, "arenas", l.Addr().String(), strconv.Itoa(n))
+	had := descriptors(t)
+	shared := status(t, "RssShmem")
+	private := status(t, "RssAnon")
+	arenas := 0
+	for k, slots := 1, 0; k <= n; k++ {
+		a, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn := a.(*Conn)
+		conn.early.within = 1 << 40
+		defer conn.Close()
+		go func() { // an echo
+			b := make([]byte, 1)
+			for {
+				if _, err := conn.Read(b); err != nil {
+					return
+				}
+				if _, err := conn.Write(b); err != nil {
+					return
+				}
+			}
+		}()
+		for ; slots < k; arenas++ {
+			slots += debtor{process: 1, buffer: defaultBuffer}.layout(slots).slots
+		}
+		if k == n {
+			child.expect(t, "moved")
+		}
+		if k != n && k != n/2 && k != n/4 {
+			continue
+		}
+		waittest.Until(t, "the connection has left its socket", func() bool { return descriptors(t)-had <= k+2*arenas })
+		if got := arenasMapped(t); got > arenas {
+			t.Errorf("%d connections have %d mappings", k, got)
+		}
+		each := (status(t, "RssShmem") - shared) * 1024 / k
+		if each > 12<<10 {
+			t.Errorf("each of %d connections has %d bytes of shared memory", k, each)
+		}
+		t.Logf("%d connections: %d descriptors, %d mappings, %d bytes shared and %d private each, %d threads", k,
+			descriptors(t)-had, arenasMapped(t), each, (status(t, "RssAnon")-private)*1024/k, status(t, "Threads"))
+	}
+}

@@ -91,11 +91,10 @@ func (cfg *Config) meet(sock *net.UnixConn, l *ledger, address string) (*Conn, e
 	if err != nil {
 		return nil, err
 	}
-	me := Peer{self, os.Geteuid()}
-	if err := cfg.allow(peer, me.UID); err != nil {
+	if err := cfg.allow(peer); err != nil {
 		return nil, fmt.Errorf("this process does not allow the listener: %w: %w", err, ErrRefused)
 	}
-	c := newConn(sock, dialling, cfg, Addr{address, me}, Addr{address, peer})
+	c := newConn(sock, dialling, cfg, Addr{address, Peer{self, os.Geteuid()}}, Addr{address, peer})
 	c.ledger = l
 	if c.early.raw, err = sock.SyscallConn(); err != nil {
 		return nil, err

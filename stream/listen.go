@@ -83,7 +83,7 @@ func (l *Listener) admit(sock *net.UnixConn) (_ *Conn, peer Peer, err error) {
 		name = at.Name
 	}
 	speaks, program := parseCaller(name)
-	if err := l.cfg.allow(peer, os.Geteuid()); err != nil {
+	if err := l.cfg.allow(peer); err != nil {
 		err = fmt.Errorf("%w: %w", ErrRefused, err)
 		l.ledger.note(err) // before the dialler knows
 		if null, bad := os.Open(os.DevNull); bad == nil && speaks {

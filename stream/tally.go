@@ -32,6 +32,9 @@ type tally struct {
 	remote net.Addr
 	opened time.Time
 
+	next, prev *tally // in the ledger, which guards them
+	open       bool   // it is in the ledger
+
 	read, written, full, sleeps atomic.Uint64
 
 	mu  sync.Mutex         // guards the rings, which are nil before their direction is in memory, and after it
