@@ -73,7 +73,7 @@ func (r *Reader) Settle() { r.b.head.Store(uint64(r.head)) }
 func (r *Reader) state(ring int) *ringState {
 	s := &r.rings[ring]
 	_, size := r.b.Where(ring)
-	if n := uint64(size) / Grain; s.grains != n || len(s.released) == 0 {
+	if n := uint64(size) / Grain; s.grains != n {
 		s.grains = n
 		s.released = make([]uint64, (n+63)/64)
 		s.known = make([]uint64, (n+63)/64)
