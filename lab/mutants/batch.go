@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,7 +29,14 @@ type batch struct {
 // A program has the tests of a package, and all mutants.
 type program struct {
 	tests, tags, file string
-	cost              time.Duration // of the processor, without a mutant
+	all               []test // the cheapest first
+}
+
+// A test is one function of a program.
+type test struct {
+	name    string
+	cost    time.Duration // of the processor, without a mutant
+	reaches map[int]bool  // the mutants whose functions it calls
 }
 
 // build compiles the test programs, without mutants that do not compile.
@@ -106,7 +115,7 @@ func (b *batch) overlay() (file string, begins map[string][]int, first map[strin
 	if err != nil {
 		return "", nil, nil, err
 	}
-	err = put(path.Join(b.pkg, "the_mutant.go"), fmt.Sprintf(choice, strings.TrimSpace(string(name))))
+	err = put(path.Join(b.pkg, "the_mutant.go"), fmt.Sprintf(choice, strings.TrimSpace(string(name)), len(b.some)+1))
 	if err != nil {
 		return "", nil, nil, err
 	}
@@ -125,47 +134,78 @@ func (b *batch) overlay() (file string, begins map[string][]int, first map[strin
 	return file, begins, first, os.WriteFile(file, text, 0o666)
 }
 
-// unchanged runs the tests without a mutant. They must pass.
+// unchanged runs each test without a mutant, and notes which mutants it reaches. A test that fails does not count.
 func (b *batch) unchanged() error {
 	for i := range b.programs {
 		p := &b.programs[i]
-		p.cost = time.Hour
-		said, cost, err := b.run(p, 0)
+		list, err := exec.Command(p.file, "-test.list", ".").Output()
 		if err != nil {
-			return fmt.Errorf("the tests of %s fail without a mutant: %w\n%s", p.tests, err, said)
+			return err
 		}
-		p.cost = cost
+		for name := range strings.FieldsSeq(string(list)) {
+			if strings.HasPrefix(name, "Benchmark") {
+				continue
+			}
+			file := filepath.Join(b.dir, "reached")
+			t := test{name: name, cost: time.Hour, reaches: map[int]bool{}}
+			_, cost, err := b.run(p, &t, reachedBy+"="+file)
+			if err != nil { // what it does to note that may be too much for it
+				_, cost, err = b.run(p, &t, "")
+			}
+			if err != nil {
+				fmt.Fprintf(b.out, "FAILS %s without a mutant: %v\n", name, err)
+				continue
+			}
+			t.cost = cost
+			text, _ := os.ReadFile(file)
+			_ = os.Remove(file)
+			for number := range strings.FieldsSeq(string(text)) {
+				n, _ := strconv.Atoi(number)
+				t.reaches[n] = true
+			}
+			p.all = append(p.all, t)
+		}
+		slices.SortFunc(p.all, func(a, b test) int { return cmp.Compare(a.cost, b.cost) })
 	}
 	return nil
 }
 
-// try runs the tests that should find a mutant, until one fails.
+// try runs the tests that reach a mutant, until one fails.
 func (b *batch) try(i int) {
 	m := &b.some[i]
 	b.tried++
+	reached := 0
 	for k := range b.programs {
-		_, _, err := b.run(&b.programs[k], i+1)
-		if err == nil {
-			continue
+		p := &b.programs[k]
+		for j := range p.all {
+			t := &p.all[j]
+			if !t.reaches[i+1] {
+				continue
+			}
+			reached++
+			_, _, err := b.run(p, t, fmt.Sprint(variable, "=", i+1))
+			if err == nil {
+				continue
+			}
+			b.found++
+			if errors.Is(err, errHung) {
+				fmt.Fprintf(b.out, "HUNG  %s:%d %s: %s\n", m.file, m.line, m.what, t.name)
+			}
+			return
 		}
-		b.found++
-		if errors.Is(err, errHung) {
-			fmt.Fprintf(b.out, "HUNG  %s:%d %s\n", m.file, m.line, m.what)
-		}
-		return
 	}
-	fmt.Fprintf(b.out, "LIVED %s:%d %s\n", m.file, m.line, m.what)
+	fmt.Fprintf(b.out, "LIVED %s:%d %s: %d tests\n", m.file, m.line, m.what, reached)
 }
 
 var errHung = errors.New("it does not end")
 
-// run runs tests with a mutant; 0: without one. They are stopped when they have cost twice what they cost without
-// it, or want no processor for a while: on a busy machine time tells less.
-func (b *batch) run(p *program, number int) (said string, cost time.Duration, err error) {
+// run runs a test with a setting of the environment. It is stopped when it has cost twice what it costs without a
+// mutant, or wants no processor for a while: on a busy machine time tells less.
+func (b *batch) run(p *program, t *test, setting string) (said string, cost time.Duration, err error) {
 	const idle = 20 // s
-	cmd := exec.Command(p.file, "-test.failfast", "-test.timeout", "0")
+	cmd := exec.Command(p.file, "-test.run", "^"+t.name+"$", "-test.timeout", "0")
 	cmd.Dir = filepath.Join(b.root, p.tests)
-	cmd.Env = append(os.Environ(), fmt.Sprint(variable, "=", number))
+	cmd.Env = append(os.Environ(), setting)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var text bytes.Buffer
 	cmd.Stdout = &text
@@ -187,7 +227,7 @@ func (b *batch) run(p *program, number int) (said string, cost time.Duration, er
 		if idles++; runs {
 			idles = 0
 		}
-		if cost > 2*p.cost+2*time.Second || idles > idle {
+		if cost > 2*t.cost+2*time.Second || idles > idle {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 			<-ended
 			return text.String(), cost, errHung

@@ -9,8 +9,8 @@
 // fault would be worst.
 //
 // All mutants of a package are compiled into one test program, as copies of their functions, of which a variable of the
-// environment chooses one. The tests of the package itself run first, then those of packages that use it, unless -near;
-// the first failure ends them. With WEFT_HOSTS=1 and CGO_ENABLED=0 tests of package inside are among them.
+// environment chooses one. Of the tests those run that reach it, the cheapest first, until one fails: those of the
+// package itself, and then those of packages that use it, unless -near. With WEFT_HOSTS=1 and CGO_ENABLED=0 tests of package inside are among them.
 //
 // A mutant that does not compile is not counted. A mutant that makes the tests hang is found; it is printed, since the
 // machine may have been too busy. A mutant that no test notices is printed, also if no test reaches its line: it is

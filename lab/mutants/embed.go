@@ -13,18 +13,45 @@ import (
 	"strings"
 )
 
-// variable is that of the environment which chooses the mutant of a program in which many are embedded.
-const variable = "WEFT_MUTANT"
+// The environment chooses the mutant of a program in which many are embedded, and names the file in which it notes
+// which ones it has reached.
+const (
+	variable  = "WEFT_MUTANT"
+	reachedBy = "WEFT_MUTANTS_REACHED"
+)
 
 // choice is the file that is added to a package with embedded mutants.
 const choice = `package %s
 
 import (
+	"fmt"
 	"os"
 	"strconv"
+	"sync/atomic"
 )
 
-var theMutant = func() int { n, _ := strconv.Atoi(os.Getenv("` + variable + `")); return n }()
+var (
+	theMutant, _ = strconv.Atoi(os.Getenv("` + variable + `"))
+	reachedFile  = os.Getenv("` + reachedBy + `")
+	reached      [%d]atomic.Bool
+)
+
+func isMutant(n int) bool {
+	if reachedFile != "" {
+		noteReached(n)
+	}
+	return theMutant == n
+}
+
+func noteReached(n int) {
+	if reached[n].Swap(true) {
+		return
+	}
+	if f, err := os.OpenFile(reachedFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err == nil {
+		fmt.Fprintln(f, n)
+		f.Close()
+	}
+}
 `
 
 // An edit replaces bytes of a file.
@@ -66,7 +93,7 @@ func embed(root, file string, some []mutant, first int) (text string, begins []i
 				continue
 			}
 			name := fmt.Sprintf("%sMutant%d", f.Name.Name, first+i)
-			calls += fmt.Sprintf(" if theMutant == %d { %s }; ", first+i, fmt.Sprintf(call, name))
+			calls += fmt.Sprintf(" if isMutant(%d) { %s }; ", first+i, fmt.Sprintf(call, name))
 			one := apply(string(original), append(slices.Clone(names), edit{at(f.Name.Pos()), at(f.Name.End()), name},
 				edit{m.at, m.end, m.by}), from, to)
 			begins = append(begins, lines)

@@ -94,10 +94,10 @@ func TestEmbed(t *testing.T) {
 	got, begins, err := embed(dir, "x.go", choose(all, 3, 0), 7)
 	want := `package x
 
-func (unnamed1 T[K]) f(unnamed2 int, xs ...K) bool { if theMutant == 7 { return unnamed1.fMutant7(unnamed2, xs...) }; ` +
-		` if theMutant == 8 { return unnamed1.fMutant8(unnamed2, xs...) };  return 1 < 2 }
+func (unnamed1 T[K]) f(unnamed2 int, xs ...K) bool { if isMutant(7) { return unnamed1.fMutant7(unnamed2, xs...) }; ` +
+		` if isMutant(8) { return unnamed1.fMutant8(unnamed2, xs...) };  return 1 < 2 }
 
-func g[K any](unnamed1 K) { if theMutant == 9 { gMutant9[K](unnamed1); return };  for 1 == 2 {
+func g[K any](unnamed1 K) { if isMutant(9) { gMutant9[K](unnamed1); return };  for 1 == 2 {
 } }
 
 func (unnamed1 T[K]) fMutant7(unnamed2 int, xs ...K) bool { return 1 <= 2 }
