@@ -1,6 +1,7 @@
 package weft_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -304,4 +305,46 @@ func receiveAll(ctx context.Context, p *weft.Proc, q *weft.Port, b *weft.Barrier
 			return b.Wait(ctx)
 		}
 	}
+}
+
+// TestSendParts: a head and a body arrive as one message, whatever their lengths and where they lie.
+func TestSendParts(t *testing.T) {
+	lengths := [][2]int{{0, 0}, {20, 0}, {20, 8}, {20, 16}, {32, 8}, {3, 100}, {32, 8 << 10}, {32, 32<<10 - 32}}
+	all := make([]byte, 32<<10)
+	for i := range all {
+		all[i] = byte(i * 11 >> 2)
+	}
+	weft.Everywhere(t, 2, func(ctx context.Context, p *weft.Proc) error {
+		q, err := p.OpenPort(1, nil)
+		if err != nil {
+			return err
+		}
+		if p.Rank() == 0 {
+			return sendParts(q, all, lengths)
+		}
+		for _, n := range lengths {
+			m, err := q.Recv(ctx)
+			if err != nil || !bytes.Equal(m.Data, all[:n[0]+n[1]]) {
+				return fmt.Errorf("%d bytes, want %d: %w", len(m.Data), n, err)
+			}
+			m.Release()
+		}
+		return nil
+	})
+}
+
+func sendParts(q *weft.Port, all []byte, lengths [][2]int) error {
+	x := extend.Of(q)
+	for _, n := range lengths {
+		if err := x.TrySendParts(1, all[:n[0]:n[0]], all[n[0]:n[0]+n[1]]); err != nil {
+			return err
+		}
+	}
+	if err := x.TrySendParts(1, all[:37], nil); !errors.Is(err, weft.ErrTooLong) {
+		return fmt.Errorf("a head of 37 bytes: %w", err)
+	}
+	if err := x.TrySendParts(1, all[:32], all[:32<<10-31]); !errors.Is(err, weft.ErrTooLong) {
+		return fmt.Errorf("more than 32 KiB: %w", err)
+	}
+	return nil
 }

@@ -56,6 +56,28 @@ func (x *Port) TrySendMore(to int, b []byte, next int) (more bool, err error) {
 	return more, nil
 }
 
+// TrySendParts is weft.Port.TrySend for a message of a head, of up to 36 bytes, and a body, together up to 32 KiB. It
+// takes no memory of both that lies together.
+func (x *Port) TrySendParts(to int, head, body []byte) error {
+	if err := x.check(to); err != nil {
+		return err
+	}
+	n := len(head) + len(body)
+	if len(head) > msg.MostHead {
+		return &weft.TooLongError{Size: len(head), Limit: msg.MostHead, What: "the head that TrySendParts takes"}
+	}
+	if n > msg.MaxEager {
+		return &weft.TooLongError{Size: n, Limit: msg.MaxEager, What: "what TrySendParts takes"}
+	}
+	if !x.in.Node.SendParts(x.in.Port, to, head, body, true) {
+		return x.refused(to)
+	}
+	if x.in.Trace != nil {
+		x.in.Trace.Add(to, x.in.Kind, n)
+	}
+	return nil
+}
+
 // Note sends a message of up to 32 KiB to this rank itself. No trace counts it.
 func (x *Port) Note(b []byte) error {
 	if x.in.Node.Send(x.in.Port, x.in.Job.Rank, b, true) {

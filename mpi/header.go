@@ -76,6 +76,9 @@ func (h *header) bytes() int { return int(h.length) * int(h.size) }
 
 // shorten makes a header brief if it can be, and returns how long it is.
 func (h *header) shorten() int {
+	if h.form == brief {
+		return briefSize
+	}
 	if h.class != pointToPoint || h.form != inline || h.size == 0 {
 		return headSize
 	}

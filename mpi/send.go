@@ -9,9 +9,8 @@ import (
 	"weft/internal/match"
 )
 
-// The longest elements, in bytes, that are copied behind their header before they are sent; that are written straight
-// into the send buffer; and that travel in the message of their header. Longer ones are a message of their own, which
-// is copied once.
+// The longest elements, in bytes, that are copied behind their header if they must wait for room; and that travel in
+// the message of their header. Longer ones are a message of their own, which is copied once.
 const (
 	copied = 1 << 10
 	whole  = 1<<15 - headSize
@@ -37,28 +36,18 @@ func (s *sending) start(c *Comm, to int, h *header, b *Buffer) error {
 	rank := c.group.at(to)
 	n := b.bytes()
 	port := w.short.of(c, h.class)
+	if n <= whole {
+		err := s.try(port, rank, h, b, n)
+		if err != weft.ErrWouldBlock {
+			return err
+		}
+	}
 	if n <= copied {
 		e := envelopes.Get().(*envelope)
 		head := h.shorten()
 		h.put(e[:])
 		b.pack(e[head : head+n])
-		err := s.begin(0, port, rank, e[:head+n])
-		if s.ops[0] == nil {
-			envelopes.Put(e)
-		} else {
-			s.sent = e
-		}
-		return err
-	}
-	if n <= whole {
-		head := h.shorten()
-		if d, err := port.TryReserve(rank, head+n); err == nil {
-			h.put(d.Data)
-			b.pack(d.Data[head:])
-			return d.Commit(context.Background())
-		} else if err != weft.ErrWouldBlock {
-			return err
-		}
+		return s.begin(0, port, rank, e, e[:head+n])
 	}
 	body := b.b
 	if b.at != nil {
@@ -74,27 +63,38 @@ func (s *sending) start(c *Comm, to int, h *header, b *Buffer) error {
 		return err
 	}
 	defer w.ordering.Set()
-	err := s.begin(0, port, rank, e[:headSize])
-	if err == nil {
-		err = s.begin(1, w.long.of(c, h.class), rank, body)
+	if err := s.begin(0, port, rank, e, e[:headSize]); err != nil {
+		return err
 	}
-	if s.ops[0] == nil {
-		envelopes.Put(e)
-	} else {
-		s.sent = e
-	}
-	return err
+	return s.begin(1, w.long.of(c, h.class), rank, nil, body)
 }
 
-// begin sends bytes, at once if that is possible.
-func (s *sending) begin(i int, port *weft.Port, rank int, b []byte) error {
-	if i == 0 {
-		if err := port.TrySend(rank, b); err != weft.ErrWouldBlock {
-			return err
-		}
+// try sends a message of n bytes, with its header, if that is possible at once.
+func (s *sending) try(port handle, rank int, h *header, b *Buffer, n int) error {
+	head := h.shorten()
+	if b.at == nil {
+		var first [headSize]byte
+		h.put(first[:])
+		return port.x.TrySendParts(rank, first[:head], b.b)
 	}
+	d, err := port.TryReserve(rank, head+n)
+	if err != nil {
+		return err
+	}
+	h.put(d.Data)
+	b.pack(d.Data[head:])
+	return d.Commit(context.Background())
+}
+
+// begin starts to send bytes, which lie in an envelope, or in none.
+func (s *sending) begin(i int, port handle, rank int, e *envelope, b []byte) error {
 	op, err := port.StartSend(rank, b)
 	s.ops[i] = op
+	if op == nil && e != nil {
+		envelopes.Put(e)
+	} else if e != nil {
+		s.sent = e
+	}
 	return err
 }
 

@@ -68,10 +68,21 @@ type world struct {
 
 // ports are two handles of one port. What is sent by the second one is part of an operation of all ranks; a trace
 // counts it apart.
-type ports struct{ one, all *weft.Port }
+type ports struct{ one, all handle }
+
+// A handle is a port with the calls for libraries.
+type handle struct {
+	*weft.Port
+	x *extend.Port
+}
+
+func newPorts(p *weft.Port) ports {
+	all := extend.Collective(p)
+	return ports{handle{p, extend.Of(p)}, handle{all, extend.Of(all)}}
+}
 
 // of returns the handle for a message of a class in a communicator.
-func (p *ports) of(c *Comm, k class) *weft.Port {
+func (p *ports) of(c *Comm, k class) handle {
 	if k == collective && c == c.w.all {
 		return p.all
 	}
@@ -160,10 +171,10 @@ func (w *world) open(p *weft.Proc) {
 	if control, w.err = extend.Open(p, controlChannel, &weft.PortConfig{Service: true}); w.err != nil {
 		return
 	}
-	w.short = ports{short, extend.Collective(short)}
-	w.long = ports{long, extend.Collective(long)}
-	w.offer = extend.Of(long)
-	w.look = extend.Of(short)
+	w.short = newPorts(short)
+	w.long = newPorts(long)
+	w.offer = w.long.one.x
+	w.look = w.short.one.x
 	w.notices = control
 	w.control = extend.Of(control)
 	w.scratch = make([]byte, 1<<16)

@@ -12,19 +12,24 @@ import (
 // until it is acknowledged. If there is no room and poll is set, Send looks for
 // acknowledgements and tries again.
 func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
+	return n.SendParts(p, to, nil, b, poll)
+}
+
+// SendParts is Send for a message of a head, of up to msg.MostHead bytes, and a body.
+func (n *Node) SendParts(p *msg.Port, to int, head, b []byte, poll bool) bool {
 	n.enter()
 	began := n.markSend()
-	ok := n.give(p, to, b)
+	ok := n.give(p, to, head, b)
 	for more := poll; !ok && more; {
 		more = n.progress()
-		ok = n.give(p, to, b)
+		ok = n.give(p, to, head, b)
 	}
 	if ok {
 		if n.eng.Stirred() {
 			n.flush(n.clock())
 		}
 		if n.timeline != nil {
-			n.noteSent(began, p, to, len(b))
+			n.noteSent(began, p, to, len(head)+len(b))
 		}
 	}
 	n.mu.Unlock()
@@ -40,7 +45,7 @@ func (n *Node) Send(p *msg.Port, to int, b []byte, poll bool) bool {
 func (n *Node) SendMore(p *msg.Port, to int, b []byte, next int) (ok, more bool) {
 	n.enter()
 	began := n.markSend()
-	if ok = n.give(p, to, b); ok {
+	if ok = n.give(p, to, nil, b); ok {
 		if n.eng.Stirred() {
 			n.flush(n.clock())
 		}
@@ -350,11 +355,11 @@ func (n *Node) discard(p *msg.Port, to int, b *msg.Block) {
 
 // give, next and reserve are the port's, unless the node is closing: then nothing is given,
 // received or reserved.
-func (n *Node) give(p *msg.Port, to int, b []byte) bool {
+func (n *Node) give(p *msg.Port, to int, head, b []byte) bool {
 	if n.life.closing.Load() {
 		return false
 	}
-	return p.Give(to, b)
+	return p.GiveParts(to, head, b)
 }
 
 // next takes a message that has arrived, if there is one and the node is not closing. The lock is held.

@@ -108,18 +108,27 @@ func (p *Producer) own(size int) {
 // put copies a packet into the cell. A short message has a header of 20 bytes, and often one word: that is a few
 // stores, of the sizes in which its sender has made it, since the processor cannot forward a longer load from them.
 func (c *cell) put(header, payload []byte) {
-	if len(header) == 20 {
-		*(*[8]byte)(c.data[:]) = *(*[8]byte)(header)
-		*(*[8]byte)(c.data[8:]) = *(*[8]byte)(header[8:])
-		*(*[4]byte)(c.data[16:]) = *(*[4]byte)(header[16:])
-		if len(payload) == 8 {
-			*(*[8]byte)(c.data[20:]) = *(*[8]byte)(payload)
-			return
-		}
-	} else {
+	switch len(header) {
+	case 20:
+		put20(c.data[:], header)
+	case 40: // that of a message, and that of package mpi
+		put20(c.data[:], header)
+		put20(c.data[20:], header[20:])
+	default:
 		copy(c.data[:], header)
 	}
+	if len(payload) == 8 {
+		*(*[8]byte)(c.data[len(header):]) = *(*[8]byte)(payload)
+		return
+	}
 	copy(c.data[len(header):], payload)
+}
+
+// put20 copies 20 bytes.
+func put20(dst, src []byte) {
+	*(*[8]byte)(dst) = *(*[8]byte)(src)
+	*(*[8]byte)(dst[8:]) = *(*[8]byte)(src[8:])
+	*(*[4]byte)(dst[16:]) = *(*[4]byte)(src[16:])
 }
 
 // refresh reads how far the consumer is, and reports whether that made room.

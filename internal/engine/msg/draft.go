@@ -24,7 +24,7 @@ func (p *Port) Commit(to int, b *Block) {
 		return
 	}
 	d := p.pair(to)
-	if !p.direct(d, b.Data(), len(b.mem)) {
+	if !p.direct(d, nil, b.Data(), len(b.mem)) {
 		p.append(d, entry{block: b}, len(b.mem))
 		return
 	}

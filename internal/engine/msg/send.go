@@ -81,7 +81,7 @@ func (p *Port) admit(d *pair, op *Op) bool {
 	if len(op.Buf) > p.eager(d) {
 		return p.announce(d, op)
 	}
-	if !p.give(d, op.Buf) {
+	if !p.give(d, nil, op.Buf) {
 		return false
 	}
 	op.State = Done
@@ -104,16 +104,18 @@ func (p *Port) eager(d *pair) int {
 // keepsFar reports whether the send buffer can hold two of the longest messages that are sent unasked.
 func (p *Port) keepsFar() bool { return p.send.limit >= 2*MaxFar }
 
-// give sends a short message if there is room for it.
-func (p *Port) give(d *pair, b []byte) bool {
-	c := class(len(b))
+// give sends a short message, of a head and a body, if there is room for it.
+func (p *Port) give(d *pair, head, b []byte) bool {
+	n := len(head) + len(b)
+	c := class(n)
 	size := 1 << c
 	if !p.hasRoom(d, size) {
 		return false
 	}
-	direct := p.direct(d, b, size)
-	block := p.send.take(c, len(b))
-	copyBytes(block.mem, b)
+	direct := p.direct(d, head, b, size)
+	block := p.send.take(c, n)
+	copyHead(block.mem, head)
+	copyBytes(block.mem[len(head):], b)
 	if direct {
 		p.number(d, size).block = block
 		p.gone(d, size)
@@ -144,14 +146,15 @@ func (p *Port) HasRoom(to, n int) bool {
 
 // direct transmits a message before it is numbered and kept, if no message before it is held and the transport takes it
 // at once. The caller does the rest while the message travels.
-func (p *Port) direct(d *pair, b []byte, size int) bool {
+func (p *Port) direct(d *pair, first, b []byte, size int) bool {
 	if d.sent != d.next || d.flow != flowing || !d.q.Follows(d.q.Last()) || len(d.flushes) > 0 || d.inFlight > 0 &&
 		d.inFlight+size > d.credit {
 		return false
 	}
 	ask := d.sent+1-d.asked >= p.rule.every || d.askBytes+size > p.send.limit/8
-	head := d.q.Head()[:wire.DataSize]
-	wire.PutWhole((*[wire.DataSize]byte)(head), p.channel, d.next, d.expected, uint32(len(b)), ask)
+	head := d.q.Head()[:wire.DataSize+len(first)]
+	wire.PutWhole((*[wire.DataSize]byte)(head), p.channel, d.next, d.expected, uint32(len(first)+len(b)), ask)
+	copyHead(head[wire.DataSize:], first)
 	if !d.q.Direct(head, b, ask || p.cfg.Service) {
 		return false
 	}
@@ -164,15 +167,22 @@ func (p *Port) direct(d *pair, b []byte, size int) bool {
 	return true
 }
 
+// MostHead is the longest head of a message that is given in two parts, in bytes.
+const MostHead = wire.MaxHead - wire.DataSize
+
 // Give sends a short message if that needs no waiting, and reports whether it
 // did. It is Start without an Op.
-func (p *Port) Give(to int, b []byte) bool {
-	if !p.open || p.freezing.frozen || len(b) > MaxUnasked || len(b) > p.cfg.MaxMessage || len(p.layer.gone) > 0 &&
+func (p *Port) Give(to int, b []byte) bool { return p.GiveParts(to, nil, b) }
+
+// GiveParts is Give for a message of a head, of up to MostHead bytes, and a body.
+func (p *Port) GiveParts(to int, head, b []byte) bool {
+	n := len(head) + len(b)
+	if !p.open || p.freezing.frozen || n > MaxUnasked || n > p.cfg.MaxMessage || len(p.layer.gone) > 0 &&
 		p.layer.gone[to] != nil {
 		return false
 	}
 	d := p.pair(to)
-	return (len(b) <= MaxEager || len(b) <= p.eager(d)) && d.waiting.Empty() && p.give(d, b)
+	return (n <= MaxEager || n <= p.eager(d)) && d.waiting.Empty() && p.give(d, head, b)
 }
 
 // hasRoom reports whether a message to a peer that takes size bytes can be kept. One peer gets at most
