@@ -21,7 +21,7 @@ type rank struct {
 type mark struct {
 	at    int64
 	event *timeline.Event
-	kind  phase // trackMoment is the beginning and the end in one
+	kind  string // begin, end, or a moment: the beginning and the end in one
 	lane  int
 }
 
@@ -47,7 +47,7 @@ func (r *rank) advance() bool {
 	}
 	e := &events[r.begun]
 	r.begun++
-	r.now = mark{next, e, trackMoment, packets}
+	r.now = mark{next, e, moment, packets}
 	if !e.Kind.Packets() && e.Kind != timeline.Fault {
 		r.now.lane = r.laneFor(e.End)
 	}

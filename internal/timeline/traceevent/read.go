@@ -49,11 +49,12 @@ func Read(from io.Reader) (*Trace, error) {
 		return nil, err
 	}
 	for in.More() {
-		e := event{Arguments: arguments{Arguments: Arguments{Rank: -1}}}
+		args := arguments{Arguments: Arguments{Rank: -1}}
+		e := event{Args: &args}
 		if err := in.Decode(&e); err != nil {
 			return nil, err
 		}
-		if err := r.event(&e); err != nil {
+		if err := r.event(&e, &args); err != nil {
 			return nil, err
 		}
 	}
@@ -71,19 +72,7 @@ func Read(from io.Reader) (*Trace, error) {
 	return &r.Trace, nil
 }
 
-// An event is one of a file.
-type event struct {
-	Phase     string    `json:"ph"`
-	Process   int       `json:"pid"`
-	Thread    int       `json:"tid"`
-	Time      float64   `json:"ts"` // in microseconds
-	Category  string    `json:"cat"`
-	Name      string    `json:"name"`
-	ID        string    `json:"id"`
-	Scope     string    `json:"s"`
-	Arguments arguments `json:"args"`
-}
-
+// arguments are what the arguments of an event tell, as far as they are read.
 type arguments struct {
 	Arguments
 	Name string // of a process or a track
@@ -125,25 +114,25 @@ func (r *reader) seek(in *json.Decoder) error {
 }
 
 // event takes the next event.
-func (r *reader) event(e *event) error {
+func (r *reader) event(e *event, args *arguments) error {
 	at := int64(math.Round(e.Time * 1000))
 	open := r.open[e.Thread]
 	switch e.Phase {
-	case "M":
+	case metadata:
 		switch e.Name {
 		case "process_name":
-			r.Processes[e.Process] = e.Arguments.Name
+			r.Processes[e.Process] = args.Name
 		case "thread_name":
-			r.Threads[e.Thread] = e.Arguments.Name
+			r.Threads[e.Thread] = args.Name
 		}
 		return nil
-	case "B", "i":
+	case begin, moment:
 		if r.Processes[e.Process] == "" || r.Threads[e.Thread] == "" && e.Scope != "p" {
 			return fmt.Errorf("%q is on a track without a name: %d of process %d", e.Name, e.Thread, e.Process)
 		}
-		s := &Slice{e.Process, e.Thread, e.Category, e.Name, at, at, e.Arguments.Arguments}
+		s := &Slice{e.Process, e.Thread, e.Category, e.Name, at, at, args.Arguments}
 		r.Slices = append(r.Slices, s)
-		if e.Phase == "B" {
+		if e.Phase == begin {
 			r.open[e.Thread] = append(open, s)
 		}
 		return nil
@@ -153,13 +142,13 @@ func (r *reader) event(e *event) error {
 	}
 	last := open[len(open)-1]
 	switch e.Phase {
-	case "E":
+	case end:
 		last.End = at
 		r.open[e.Thread] = open[:len(open)-1]
-	case "s":
+	case messageStart:
 		m := r.message(e.ID)
 		m.sent = append(m.sent, tip{last, at})
-	case "f":
+	case messageEnd:
 		m := r.message(e.ID)
 		m.arrived = append(m.arrived, tip{last, at})
 	default:

@@ -3,6 +3,7 @@ package traceevent
 import (
 	"bufio"
 	"container/heap"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -36,9 +37,8 @@ func Write(w io.Writer, parts []*timeline.Part) (s Summary, err error) {
 	}
 	s.Clocks = timeline.Align(present)
 	s.Early = timeline.Early(present)
-	f := file{
-		writer: writer{out: bufio.NewWriterSize(w, 1<<16)}, base: first(present), ranks: len(parts), named: map[int]bool{},
-	}
+	f := file{out: bufio.NewWriterSize(w, 1<<16), base: first(present), ranks: len(parts), named: map[int]bool{}}
+	f.json = json.NewEncoder(f.out)
 	_, _ = f.out.WriteString(head)
 	f.describe(s)
 	var open ranks
@@ -80,12 +80,25 @@ func first(parts []*timeline.Part) int64 {
 	return at
 }
 
-// A file is the timeline of a job that is being written. A rank is a process, and its lanes are threads.
+// A file is the timeline of a job that is being written. A rank is a process, and its lanes are threads. out keeps the
+// first error, and its Flush returns it.
 type file struct {
-	writer
-	base  int64
-	ranks int
-	named map[int]bool // threads that have a name
+	out     *bufio.Writer
+	json    *json.Encoder // to out; it ends each event with a line
+	written bool          // an event
+	base    int64
+	ranks   int
+	named   map[int]bool // threads that have a name
+}
+
+// put writes an event that happened at a time.
+func (f *file) put(at int64, e event) {
+	if f.written {
+		_ = f.out.WriteByte(',')
+	}
+	f.written = true
+	e.Time = float64(at) / 1000
+	_ = f.json.Encode(&e)
 }
 
 // process returns the number that stands for a rank: those of real processes are different only on one host. What
@@ -107,45 +120,38 @@ func (f *file) thread(rank, lane int) int {
 
 // call names a process, or a thread of it, and says at which place among the others the viewer shows it.
 func (f *file) call(what string, process, thread int, name string, place int) {
-	f.event(metadata, process, thread, 0)
-	f.name(what + "_name")
-	f.text("name", name)
-	f.done()
-	f.event(metadata, process, thread, 0)
-	f.name(what + "_sort_index")
-	f.number("sort_index", int64(place))
-	f.done()
+	e := event{Phase: metadata, Process: process, Thread: thread, Name: what + "_name", Args: map[string]any{"name": name}}
+	f.put(0, e)
+	e.Name = what + "_sort_index"
+	e.Args = map[string]any{"sort_index": place}
+	f.put(0, e)
+}
+
+// note marks a moment on all tracks of a process.
+func (f *file) note(process int, at int64, category, name string, args map[string]any) {
+	f.put(at, event{
+		Phase: moment, Scope: "p", Process: process, Thread: process, Category: category, Name: name, Args: args,
+	})
 }
 
 // describe tells about the file itself: what is missing, and how the clocks were put on one.
 func (f *file) describe(s Summary) {
 	id := f.process(f.ranks)
 	f.call("process", id, id, "this recording", f.ranks)
-	note := func(name string) {
-		f.event(processWide, id, id, 0)
-		f.category("recording")
-		f.name(name)
-	}
-	note("weft timeline")
-	f.number("ranks", int64(f.ranks))
-	f.number("events", int64(s.Events))
-	f.number("dropped", int64(s.Dropped))
-	f.number("messages received before they were sent", int64(s.Early))
-	f.done()
+	note := func(name string, args map[string]any) { f.note(id, 0, "recording", name, args) }
+	note("weft timeline", map[string]any{
+		"ranks": f.ranks, "events": s.Events, "dropped": s.Dropped, "messages received before they were sent": s.Early,
+	})
 	for _, c := range s.Clocks {
 		if len(s.Clocks) == 1 {
 			break
 		}
-		note("clock of " + c.String())
-		f.number("shift ns", c.Shift)
-		f.number("drift ns per s", int64(c.Drift*1e9))
-		f.number("known to ns", c.Known)
-		f.done()
+		note("clock of "+c.String(), map[string]any{
+			"shift ns": c.Shift, "drift ns per s": int64(c.Drift * 1e9), "known to ns": c.Known,
+		})
 	}
 	for _, rank := range s.Absent {
-		note(fmt.Sprintf("rank %d has handed nothing over", rank))
-		f.number("rank", int64(rank))
-		f.done()
+		note(fmt.Sprintf("rank %d has handed nothing over", rank), map[string]any{"rank": rank})
 	}
 }
 
@@ -164,12 +170,9 @@ func (f *file) describeRank(p *timeline.Part) {
 	if len(p.Events) > 0 {
 		at = p.Events[0].Begin
 	}
-	f.event(processWide, id, id, at-f.base)
-	f.category("recording")
-	f.name(fmt.Sprintf("%d earlier and %d later events of this rank are not here", p.Dropped, p.Lost))
-	f.number("dropped", int64(p.Dropped))
-	f.number("lost", int64(p.Lost))
-	f.done()
+	f.note(id, at-f.base, "recording",
+		fmt.Sprintf("%d earlier and %d later events of this rank are not here", p.Dropped, p.Lost),
+		map[string]any{"dropped": p.Dropped, "lost": p.Lost})
 }
 
 // mark writes a rank's next mark. An operation that took no time begins and ends at once: a moment would stay open
@@ -187,42 +190,40 @@ func (f *file) mark(r *rank) {
 		f.named[thread] = true
 		f.callLane(process, thread, m.lane)
 	}
-	switch {
-	case m.lane == packets:
-		f.event(trackMoment, process, thread, at)
-		f.say(r.part, m.event)
-		f.done()
+	said := func(phase, scope string) event {
+		e := event{Phase: phase, Scope: scope, Process: process, Thread: thread}
+		e.Category, e.Name, e.Args = say(r.part, m.event)
+		return e
+	}
+	arrow := func(phase, bound string) event {
+		return event{Phase: phase, Bound: bound, Process: process, Thread: thread, Category: "message", Name: "message",
+			ID: fmt.Sprintf("%#x", m.event.ID)}
+	}
+	if m.lane == packets {
+		f.put(at, said(moment, "t"))
 		return
-	case m.kind != end:
-		f.event(begin, process, thread, at)
-		f.say(r.part, m.event)
-		f.done()
+	}
+	if m.kind != end {
+		f.put(at, said(begin, ""))
 	}
 	if m.sends() {
-		f.event(messageStart, process, thread, at)
-		f.message(m.event.ID)
-		f.done()
+		f.put(at, arrow(messageStart, ""))
 	}
 	if m.arrives() {
-		f.event(messageEnd, process, thread, at)
-		f.message(m.event.ID)
-		f.done()
+		f.put(at, arrow(messageEnd, "e"))
 	}
 	if m.kind != begin {
-		f.event(end, process, thread, at)
-		f.done()
+		f.put(at, event{Phase: end, Process: process, Thread: thread})
 	}
 }
 
 // fault marks a fault on all tracks of the rank to which it has happened.
 func (f *file) fault(p *timeline.Part, e *timeline.Event, process int, at int64) {
-	f.event(processWide, process, process, at)
-	f.category("fault")
-	f.name("fault: " + p.Names[e.ID])
+	var args map[string]any
 	if e.Size > 0 {
-		f.number("for ns", int64(e.Size))
+		args = map[string]any{"for ns": e.Size}
 	}
-	f.done()
+	f.note(process, at, "fault", "fault: "+p.Names[e.ID], args)
 }
 
 // callLane names a lane: packets stand below the operations.
@@ -235,39 +236,30 @@ func (f *file) callLane(process, thread, lane int) {
 }
 
 // say says what an event is.
-func (f *file) say(p *timeline.Part, e *timeline.Event) {
-	category := "operation"
-	name := e.Kind.String()
+func say(p *timeline.Part, e *timeline.Event) (category, name string, args *told) {
+	category = "operation"
+	name = e.Kind.String()
+	args = &told{Packets: e.Count}
+	if e.Peer != timeline.Nobody {
+		args.Rank = &e.Peer
+	}
+	if e.Flags&timeline.Failed != 0 {
+		args.Ended = "with an error"
+	}
 	switch {
 	case e.Kind.Packets():
 		category = "packet"
+		args.Bytes = e.Size
+		args.Again = e.ID
 	case e.Kind == timeline.Sleep:
 		category = "wait"
 	case e.Kind.Coordinates():
+		args.Phase = e.Size
 		if of := p.Names[e.ID]; of != "" {
 			name += " " + of
 		}
+	default:
+		args.Bytes = e.Size
 	}
-	f.category(category)
-	f.name(name)
-	if e.Peer != timeline.Nobody {
-		f.number("rank", int64(e.Peer))
-	}
-	switch {
-	case e.Kind.Coordinates():
-		if e.Size != 0 {
-			f.number("phase", int64(e.Size))
-		}
-	case e.Kind != timeline.Sleep:
-		f.number("bytes", int64(e.Size))
-	}
-	if e.Count > 0 {
-		f.number("packets", int64(e.Count))
-	}
-	if e.Kind.Packets() && e.ID > 0 {
-		f.number("again", int64(e.ID))
-	}
-	if e.Flags&timeline.Failed != 0 {
-		f.text("ended", "with an error")
-	}
+	return category, name, args
 }
