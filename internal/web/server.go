@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 //go:embed page.html
@@ -26,6 +28,10 @@ type Source func() State
 
 // An answer is what is served under a name beside the page, as JSON.
 type answer func(r *http.Request) ([]byte, error)
+
+// most is how many connections are open at a time. Further ones wait in the kernel, so that they take no descriptors
+// from the launcher.
+const most = 128
 
 // fresh is the time for which a state is served again: a new one takes a question to every rank.
 const fresh = 500 * time.Millisecond
@@ -113,7 +119,7 @@ func listen(address string, page []byte, answers map[string]answer) (*Server, er
 		Handler: handler(token, page, answers), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		WriteTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}
-	go func() { _ = s.http.Serve(limit(l, most)) }()
+	go func() { _ = s.http.Serve(netutil.LimitListener(l, most)) }()
 	return s, nil
 }
 
