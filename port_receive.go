@@ -83,7 +83,7 @@ func (q *Port) recvLong(ctx context.Context, c *driver.Call) (Message, error) {
 	for c.Msg.State == msg.Offered {
 		big := q.long.get(c.Msg.Offer.Total)
 		c.Msg.Buf = big.mem[:c.Msg.Offer.Total]
-		err := q.fetch(ctx, c)
+		err := q.p.node.Fetch(ctx, c)
 		if err == nil && c.Msg.Block == nil && c.Msg.State == msg.Done {
 			return Message{From: c.Msg.From, Data: big.mem[:c.Msg.N], port: q, big: big, use: big.use}, nil
 		}
@@ -147,17 +147,7 @@ func (q *Port) recvInto(ctx context.Context, from int, buf []byte) (int, int, er
 func (q *Port) recvLongInto(ctx context.Context, c *driver.Call) (n, from int, err error) {
 	defer c.Free()
 	for err == nil && c.Msg.State == msg.Offered {
-		err = q.fetch(ctx, c)
+		err = q.p.node.Fetch(ctx, c)
 	}
 	return c.Msg.N, c.Msg.From, err
-}
-
-// fetch copies the bytes of an offered message into c.Msg.Buf: straight from the sender's
-// memory if this process can read it, else in packets.
-func (q *Port) fetch(ctx context.Context, c *driver.Call) error {
-	o := c.Msg.Offer
-	if (o.Mem != 0 || o.Addr != 0) && q.p.node.Peer(o.From).Read(o.Mem, o.Addr, c.Msg.Buf[:o.Total]) {
-		return q.p.node.Fetched(ctx, c)
-	}
-	return q.p.node.Fetch(ctx, c)
 }

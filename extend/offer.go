@@ -61,9 +61,9 @@ func (x *Port) Accept(ctx context.Context, from int) (Offer, error) {
 	return o, nil
 }
 
-// Take copies the message into buf, of at least Size bytes: straight from the sender's memory if this process can read
-// it, else in packets. If ctx ends first the message stays what it was, and can be taken later. If the sender has given
-// it up the error matches failure.ErrWithdrawn. After any other error, and after success, the Offer is over.
+// Take copies the message into buf, of at least Size bytes: straight from the sender's memory, or in packets. If ctx
+// ends first the message stays what it was, and can be taken later. If the sender has given it up the error matches
+// failure.ErrWithdrawn. After any other error, and after success, the Offer is over.
 func (o *Offer) Take(ctx context.Context, buf []byte) error {
 	node := o.port.in.Node
 	m := &o.c.Msg
@@ -75,12 +75,7 @@ func (o *Offer) Take(ctx context.Context, buf []byte) error {
 		return nil
 	}
 	m.Buf = buf[:o.Size]
-	var err error
-	if a := m.Offer; (a.Mem != 0 || a.Addr != 0) && node.Peer(a.From).Read(a.Mem, a.Addr, m.Buf) {
-		err = node.Fetched(ctx, o.c)
-	} else {
-		err = node.Fetch(ctx, o.c)
-	}
+	err := node.Fetch(ctx, o.c)
 	if m.Buf = nil; m.State != msg.Offered {
 		o.free()
 	}
@@ -90,7 +85,7 @@ func (o *Offer) Take(ctx context.Context, buf []byte) error {
 // Open reports whether the message can be taken. That of the zero Offer cannot.
 func (o *Offer) Open() bool { return o.c != nil }
 
-// Near reports whether Take copies the message from memory, and waits for no packets.
+// Near reports whether the message lies in the memory of a process of this host.
 func (o *Offer) Near() bool {
 	m := &o.c.Msg
 	return m.State != msg.Offered || m.Offer.Mem != 0 || m.Offer.Addr != 0

@@ -260,7 +260,7 @@ func TestOffers(t *testing.T) {
 	}
 	for name, end := range map[string]func(c *Call) error{
 		"declined": func(c *Call) error { n.Decline(c); return nil },
-		"fetched":  func(c *Call) error { return n.Fetched(t.Context(), c) },
+		"fetched":  func(c *Call) error { c.Msg.Buf = got; return n.Fetch(t.Context(), c) },
 	} {
 		sent := launch()
 		c, err := n.Accept(t.Context(), p, 0)

@@ -88,8 +88,9 @@ type noticesByPort map[*msg.Port]*Call
 // A transportSet is the transports of a node, and what they have in common.
 type transportSet struct {
 	all     []transport.Transport
-	lossy   bool  // one of them loses packets, so the engine needs the time
-	network bool  // one of them is a network: to look for packets takes a system call
+	lossy   bool // one of them loses packets, so the engine needs the time
+	network bool // one of them is a network: to look for packets takes a system call
+	memory  []transport.Memory
 	unknown []int // what the engine is told of the sender of an unmarked packet, by transport
 }
 
@@ -150,6 +151,9 @@ func (n *Node) addTransport(i int, caps transport.Caps) {
 	set := &n.transports
 	set.lossy = set.lossy || !caps.Reliable
 	set.network = set.network || !caps.Reliable || caps.Beats
+	if m := n.transports.all[i].Memory(); m != nil {
+		set.memory = append(set.memory, m)
+	}
 	n.straight.lookAt(n.transports.all[i], n.cfg.Wait)
 	least := link.Tagged
 	if n.cfg.Least != nil {

@@ -26,16 +26,43 @@ func (n *Node) Accept(ctx context.Context, p *msg.Port, from int) (*Call, error)
 	return c, nil
 }
 
-// Fetch asks the sender of an offered message for its bytes, and waits until
-// they are in c.Msg.Buf; or, when ctx ends first, puts the message back.
+// Fetch copies the bytes of an offered message into c.Msg.Buf, which has room for them: straight from the sender's
+// memory, or in packets, for which it asks the sender. It waits until the sender has confirmed that they are good; or,
+// when ctx ends first, puts the message back.
 func (n *Node) Fetch(ctx context.Context, c *Call) error {
-	return n.take(ctx, c, c.port.Fetch)
+	o := &c.Msg.Offer
+	if o.Mem == 0 && o.Addr == 0 {
+		return n.take(ctx, c, c.port.Fetch)
+	}
+	p := n.Peer(o.From)
+	if o.Mem != 0 || n.cfg.Wait.Budget == 0 || !p.attends() {
+		if p.Read(o.Mem, o.Addr, c.Msg.Buf[:o.Total]) {
+			return n.take(ctx, c, c.port.Fetched)
+		}
+		return n.take(ctx, c, c.port.Fetch)
+	}
+	return n.fetchFaster(ctx, c, p)
 }
 
-// Fetched says that the caller has read the bytes of an offered message into c.Msg.Buf, and
-// waits until the sender has confirmed that they are good.
-func (n *Node) Fetched(ctx context.Context, c *Call) error {
-	return n.take(ctx, c, c.port.Fetched)
+// fetchFaster is Fetch where the sender polls, so that both ways are open.
+func (n *Node) fetchFaster(ctx context.Context, c *Call, p *Peer) (err error) {
+	size := c.Msg.Offer.Total
+	began := n.now()
+	n.mu.Lock()
+	by := p.ways.choose(size)
+	n.mu.Unlock()
+	if by == read && p.Read(0, c.Msg.Offer.Addr, c.Msg.Buf[:size]) {
+		err = n.take(ctx, c, c.port.Fetched)
+	} else {
+		by = sent
+		err = n.take(ctx, c, c.port.Fetch)
+	}
+	if err == nil {
+		n.mu.Lock()
+		p.ways.took(by, size, n.now().Sub(began))
+		n.mu.Unlock()
+	}
+	return err
 }
 
 // take begins to take an offered message, and waits for the end. If the node is closed it ends with failure.ErrClosed.

@@ -31,6 +31,8 @@ type Peer struct {
 	// operation that goes past the engine must not overtake the rest of them.
 	Puts, Settled atomic.Uint64
 
+	ways ways // of its long messages
+
 	gone  atomic.Pointer[error]
 	left  atomic.Pointer[error]
 	ready chan struct{} // closed when connected or gone

@@ -55,6 +55,12 @@ func (p *Peer) Read(id uint32, addr uint64, dst []byte) bool {
 	return !m.Gone() // else the sender has given the message up
 }
 
+// attends reports whether the peer polls, as far as can be seen.
+func (p *Peer) attends() bool {
+	memory := p.memory()
+	return memory != nil && memory.Attends(p.Rank)
+}
+
 // shared returns size bytes at an offset of shared memory of the peer, and their mapping; nil if they cannot be mapped.
 func (p *Peer) shared(id uint32, off uint64, size int) ([]byte, *transport.Mapping) {
 	memory := p.memory()

@@ -14,6 +14,7 @@ import (
 // A call of restAfterPolling or park must follow. The lock is held, and given up meanwhile.
 func (n *Node) reap(ctx context.Context, c *Call) error {
 	begun := n.company.begun
+	n.attend(true)
 	if n.company.waits.Load() > 0 {
 		n.mu.Unlock()
 		n.cede() // the goroutine that was just handed something
@@ -23,6 +24,7 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 	if n.pending(c) && n.waiting.budget > 0 {
 		n.spin(ctx, c, n.waiting.budget+c.copying())
 	}
+	n.attend(false)
 	n.duty.Spent(&c.duty)
 	n.learn(begun)
 	if n.pending(c) {
@@ -31,6 +33,13 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 		}
 	}
 	return nil
+}
+
+// attend shows peers whether a goroutine polls. The lock is held.
+func (n *Node) attend(polls bool) {
+	for _, m := range n.transports.memory {
+		m.Attend(polls)
+	}
 }
 
 // reapYielding polls, and lets others run after each look, as often as Waiting.Yields says.

@@ -203,6 +203,13 @@ type Memory interface {
 	// It returns ErrNoAccess, having copied nothing that matters, where the
 	// kernel does not allow it.
 	Read(peer int, addr uint64, dst []byte) error
+
+	// Attend shows peers whether this process polls for packets. It is called like Send.
+	Attend(polls bool)
+
+	// Attends reports whether peer polls for packets at this moment, as far as can be seen: then
+	// it would send the bytes at once, which is faster than Read.
+	Attends(peer int) bool
 }
 
 // ErrNoAccess reports that the kernel does not let this process read a peer's

@@ -85,13 +85,15 @@ func (p *Port) unbroken(d *pair, from int) bool {
 // copyHead is copy for heads of messages: the brief one of package mpi is copied in the words in which it was written,
 // from which the processor can forward no longer ones.
 func copyHead(dst, head []byte) {
-	if len(head) == 20 && len(dst) >= 20 {
+	switch {
+	case len(head) == 0:
+	case len(head) == 20 && len(dst) >= 20:
 		*(*[8]byte)(dst) = *(*[8]byte)(head)
 		*(*[8]byte)(dst[8:]) = *(*[8]byte)(head[8:])
 		*(*[4]byte)(dst[16:]) = *(*[4]byte)(head[16:])
-		return
+	default:
+		copy(dst, head)
 	}
-	copy(dst, head)
 }
 
 // copyBytes is copy for messages, most of which are short: a word is one store.

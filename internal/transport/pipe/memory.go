@@ -117,4 +117,10 @@ func (v view) Map(peer int, id uint32, key uint64, readOnly bool) (*transport.Ma
 // it is shared.
 func (v view) Mapped() uint64 { return 0 }
 
+// Attend does nothing: no memory can be read, so nobody asks.
+func (v view) Attend(polls bool) {}
+
+// Attends returns false.
+func (v view) Attends(peer int) bool { return false }
+
 func (v view) Read(peer int, addr uint64, dst []byte) error { return transport.ErrNoAccess }

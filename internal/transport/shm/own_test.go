@@ -93,3 +93,16 @@ func TestMoreOwnersThanRings(t *testing.T) {
 		t.Errorf("rings of %v; %d packets in the inbox, %d when it was tried last", have, last.sent, last.tried)
 	}
 }
+
+// Peers see whether a process polls.
+func TestAttends(t *testing.T) {
+	to, from := openFor(t, 1, func(int) func(int) bool { return nil })
+	if from[0].Attends(0) || from[0].Attends(9) {
+		t.Error("a process that has not said so polls, or one that is not there")
+	}
+	for _, polls := range []bool{true, false} {
+		if to.Attend(polls); from[0].Attends(0) != polls {
+			t.Errorf("Attend(%v) cannot be seen", polls)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package shm
 import (
 	"math"
 
+	"weft/internal/mem"
 	"weft/internal/ring"
 	"weft/internal/transport"
 )
@@ -43,6 +44,21 @@ func (p *peer) Push(header, payload []byte, urgent bool) bool {
 	}
 	p.bell.Wake(urgent)
 	return true
+}
+
+// Attend shows peers whether this process polls.
+func (t *Transport) Attend(polls bool) {
+	v := uint64(0)
+	if polls {
+		v = 1
+	}
+	mem.Publish(t.seg.attends(), v)
+}
+
+// Attends reports whether a peer polls.
+func (t *Transport) Attends(rank int) bool {
+	p := t.out.Get(rank)
+	return p != nil && p.seg.attends().Load() != 0
 }
 
 // promoteAfter returns how many packets a peer is sent before a ring there is

@@ -20,6 +20,7 @@ const (
 	offMagic  = 0
 	offBell   = 128
 	offBeat   = 256
+	offAttend = offBeat + 8
 	offClaims = 384
 	offOwners = 512 // one line per ring
 	offInbox  = page
@@ -55,6 +56,9 @@ func (s segment) bell() *uint32 { return mem.Word32(s.mem, offBell) }
 
 // beat is counted up by the owner as long as it runs.
 func (s segment) beat() *atomic.Uint64 { return s.word(offBeat) }
+
+// attends is not 0 while the owner polls.
+func (s segment) attends() *atomic.Uint64 { return s.word(offAttend) }
 
 // claims counts how often a ring has been claimed. Written by peers.
 func (s segment) claims() *atomic.Uint64 { return s.word(offClaims) }
