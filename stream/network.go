@@ -70,7 +70,7 @@ func (cfg *Config) Open(p *weft.Proc, channel int) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	port, err := p.OpenPort(channel, &weft.PortConfig{MaxMessage: headerBytes + mostPayload})
+	port, err := p.OpenPort(channel, &weft.PortConfig{MaxMessage: headerBytes + mostPayload, Service: true})
 	if err != nil {
 		return nil, err
 	}
