@@ -48,12 +48,16 @@ func choose(cfg join.FabricConfig, host string) (*ofi.Endpoint, error) {
 	return nil, errors.New(strings.Join(failed, "; "))
 }
 
-// try opens an endpoint of one provider, at the host's address if it has one of IP.
+// try opens an endpoint of one provider, at the host's address if it has one of IP, or under the name of its files.
 func try(name, host string) (*ofi.Endpoint, error) {
 	core, _, _ := strings.Cut(name, ";")
 	node := ""
-	if slices.Contains(byIP, core) {
+	switch {
+	case slices.Contains(byIP, core):
 		node = host
+	case core == "shm":
+		removeLeftovers(sharedFiles)
+		node = ownFiles()
 	}
 	all, err := ofi.Providers(name, node)
 	if err != nil {

@@ -29,3 +29,14 @@ func readStat(pid, fields int) (s stat, err error) {
 	}
 	return s, nil
 }
+
+// Started returns when a process has started, as /proc says it. Together with its number it names the process while
+// the machine runs.
+func Started(pid int) (string, error) {
+	const started = 19
+	s, err := readStat(pid, started+1)
+	if err != nil {
+		return "", err
+	}
+	return s.fields[started], nil
+}

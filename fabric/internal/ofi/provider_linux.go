@@ -20,7 +20,7 @@ func (p Provider) String() string { return p.Name + " on " + p.Domain }
 
 // Providers returns what reaches peers by reliable endpoints with messages, the best first, of one provider, or of all
 // if name is "". It returns ErrNone if there is nothing.
-// Node is this process's IP address if the provider uses IP addresses, else "".
+// Node is this process's IP address if the provider uses IP addresses, the name of its files if it is shm, or "".
 func Providers(name, node string) ([]Provider, error) {
 	lib, err := load()
 	if err != nil {
