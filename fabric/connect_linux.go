@@ -28,10 +28,11 @@ func (t *Transport) pair(dialler, listener uint32) handshake.Pair {
 	return handshake.Pair{Secret: t.cfg.Secret, Job: t.cfg.Job, Dialler: dialler, Listener: listener}
 }
 
-// within returns how long the proofs may take.
+// within returns how long an answer may take.
 func (t *Transport) within() time.Duration { return min(t.patience(), handshake.Timeout) }
 
-// patience returns how long a peer that has proved that it is a rank may be silent.
+// patience returns how long a peer may be silent while the two meet. The listener gives a dialler less (Acceptor), which
+// is then cut and dials again: so a machine that stands still for ten seconds does not end a job that allows it minutes.
 func (t *Transport) patience() time.Duration {
 	if t.cfg.Liveness > 0 {
 		return t.cfg.Liveness
@@ -87,7 +88,7 @@ func (t *Transport) hasMet(rank int) bool {
 func (t *Transport) call(rank int, at string) (cut bool, err error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	defer handshake.After(t.within(), func() { cancel(os.ErrDeadlineExceeded) })()
+	defer handshake.After(t.patience(), func() { cancel(os.ErrDeadlineExceeded) })()
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", at)
 	if err != nil {
 		return false, fmt.Errorf("weft: fabric: %w", cmp.Or(context.Cause(ctx), sys.Explain(err)))
@@ -110,10 +111,14 @@ func (t *Transport) call(rank int, at string) (cut bool, err error) {
 
 // greet is the dialler's side of the proofs.
 func (t *Transport) greet(c net.Conn, rank int) (s handshake.Session, err error) {
-	defer handshake.Within(c, t.within())()
+	defer handshake.Within(c, t.patience())()
 	s, err = t.pair(uint32(t.cfg.Rank), uint32(rank)).Dial(c, protocol)
-	if errors.Is(err, handshake.ErrStranger) {
-		return s, errStranger
+	switch {
+	case errors.Is(err, handshake.ErrStranger):
+		err = errStranger
+	case err != nil:
+		err = fmt.Errorf("weft: fabric: proving to rank %d that this is rank %d: %w", rank, t.cfg.Rank, err)
+		err = &handshake.CutError{Err: err} // also after the reply: the listener's time for a proof may have passed
 	}
 	return s, err
 }
@@ -184,7 +189,7 @@ func (t *Transport) introduce(c net.Conn, s handshake.Session, rank int, dialled
 	t.mu.Unlock()
 	theirs, err := exchange(c, s, card, dialled)
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("weft: fabric: exchanging addresses with rank %d: %w", rank, err)
 	}
 	if err := t.learn(p, theirs); err != nil {
 		return false, err
