@@ -21,6 +21,10 @@ const patience = 1000
 // have slept once might sleep for every message: an answer would come after its receiver has stopped polling.
 const brief = int(longest / shortest) // looks
 
+// seldom is the pause of the watch while goroutines of the node look, which is as good. Where ranks have all processors, a
+// look of the watch takes one of them from the rank that it serves.
+const seldom = 4 * longest
+
 // looked says that a goroutine of the node has looked.
 func (d *duty) looked() { d.looks++ }
 
@@ -81,7 +85,7 @@ func (t *Transport) watch() {
 		default:
 		}
 		if !t.mu.TryLock() { // its holder may be in the provider for long, and would wait for the watch afterwards
-			pause = max(pause, shortest)
+			pause = max(pause, longest)
 			continue
 		}
 		var ring bool
@@ -101,22 +105,27 @@ func (t *Transport) tend() (pause time.Duration, ring bool) {
 		return -1, false
 	}
 	before := t.in.arrived.n
-	if d.looks == d.seen || d.armed {
+	served := d.looks != d.seen && !d.armed
+	if !served {
 		t.harvest(1)
 	}
 	d.seen = d.looks
 	if ring = t.in.arrived.n > before || d.armed && t.in.arrived.n > 0; ring {
 		d.armed = false
 	}
-	d.pending = max(d.pending-1, 0)
+	pause = longest
+	if served {
+		pause = seldom
+	}
+	d.pending = max(d.pending-int(pause/longest), 0)
 	d.brisk = max(d.brisk-1, 0)
 	d.awake = d.armed || d.pending > 0 || t.sending.busy()
 	switch {
 	case !d.awake:
 		return -1, ring
-	case d.brisk > 0:
+	case d.brisk > 0 && !served:
 		return shortest, ring
 	default:
-		return longest, ring
+		return pause, ring
 	}
 }

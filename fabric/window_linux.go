@@ -216,6 +216,7 @@ func (t *Transport) soon(cond func() bool) bool {
 		}
 		before := t.in.arrived.n
 		t.harvest(looks)
+		t.duty.looked()
 		ring := t.in.arrived.n > before
 		t.mu.Unlock()
 		if ring {
