@@ -37,7 +37,7 @@ func stressCommand() *ffcli.Command {
 	length := fs.Duration("for", time.Minute, "time after which no job is started any more")
 	n := fs.Int("n", 4, "number of ranks")
 	transports := fs.String("transport", "",
-		"shm, udp, tcp, eth or mixed (shm and udp), several with commas (default shm,udp,tcp,mixed; in a lab eth,udp,tcp)")
+		"shm, udp, tcp, eth, fabric or mixed (shm and udp), several with commas (default shm,udp,tcp,mixed; in a lab eth,udp,tcp)")
 	seed := fs.Uint64("seed", 0, "seed of all jobs; 0: a new seed for each job")
 	jobs := fs.Int("jobs", 0, "number of jobs; 0: as many as there is time for")
 	fs.StringVar(&o.Only, "only", "", "kinds of scenes, several with commas: "+strings.Join(stress.Kinds(), ","))
@@ -91,10 +91,10 @@ func stressTransports(text string) (all []string, err error) {
 	}
 	for _, t := range strings.Split(text, ",") {
 		switch t {
-		case "shm", "udp", "tcp", "eth", "mixed":
+		case "shm", "udp", "tcp", "eth", "fabric", "mixed":
 			all = append(all, t)
 		default:
-			return nil, fmt.Errorf("stress: -transport %q: must be shm, udp, tcp, eth or mixed", t)
+			return nil, fmt.Errorf("stress: -transport %q: must be shm, udp, tcp, eth, fabric or mixed", t)
 		}
 	}
 	return all, nil
