@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"weft/failure"
@@ -42,7 +43,8 @@ type Peer struct {
 // A peerSet is the peers that this process has had to do with.
 type peerSet struct {
 	byRank map[int]*Peer
-	last   *Peer // the peer used last
+	last   *Peer    // the peer used last
+	lost   sync.Map // ranks that are gone, as soon as that is known: the node may be busy
 }
 
 // Gone returns why nothing can be done with the peer any more, or nil: it is gone,
@@ -145,6 +147,7 @@ func (n *Node) dial(rank int) {
 
 // Down says that a peer is gone. What it sent before is received first.
 func (n *Node) Down(rank int, cause error, clean bool) {
+	n.peers.lost.Store(rank, true)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.life.closed {

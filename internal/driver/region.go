@@ -31,6 +31,11 @@ func (n *Node) Latch(r *rma.Region, off int) {
 	defer n.mu.Unlock()
 	r.Latch = r.Bytes[off : off+8]
 	r.Self = uint64(n.cfg.Engine.Rank) + 1
+	r.Dead = func(holder uint64) bool {
+		rank := int(holder - 1)
+		_, lost := n.peers.lost.Load(rank)
+		return lost || n.eng.Gone(rank) != nil
+	}
 }
 
 // admit lets peers that know a region's key map it, or reach it by a device. The engine calls it before a peer learns

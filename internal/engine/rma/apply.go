@@ -87,9 +87,9 @@ func combinedFloat(code wire.Code, v, a float64) float64 {
 }
 
 // hold takes the latch of a region for an update.
-func (l *Layer) hold(r *Region, code Code) {
+func (r *Region) hold(code Code) {
 	if r.Latch != nil && code != Replace {
-		mem.LockWord(r.Latch, 0, r.Self, func(holder uint64) bool { return l.gone[int(holder)-1] != nil })
+		mem.LockWord(r.Latch, 0, r.Self, r.Dead)
 	}
 }
 

@@ -24,9 +24,11 @@ type Region struct {
 	Guard, Fence uint64
 
 	// Latch is the word in Bytes that updates of words take, or nil: other processes that map the memory update many
-	// words at a time while they have it. Self is what stands there meanwhile.
+	// words at a time while they have it. Self is what stands there meanwhile. Dead reports whether the process of
+	// another number has ended: the engine waits for the latch, and learns nothing meanwhile.
 	Latch []byte
 	Self  uint64
+	Dead  func(holder uint64) bool
 
 	// Box is the mailbox that the memory is, or nil; then only IPUSH reaches it.
 	Box     *mailbox.Box
@@ -243,7 +245,7 @@ func (l *Layer) onPush(p *peer, f wire.Push, payload []byte) {
 		}
 		return
 	}
-	l.hold(r, f.Code)
+	r.hold(f.Code)
 	Write(r.Bytes[f.Off:], f.Code, payload)
 	r.release(f.Code)
 	if f.End {
@@ -263,7 +265,7 @@ func (l *Layer) onPut(p *peer, f wire.Put, payload []byte) {
 		}
 		return
 	}
-	l.hold(r, f.Code)
+	r.hold(f.Code)
 	Write(r.Bytes[f.Off:], f.Code, payload)
 	r.release(f.Code)
 }
@@ -296,7 +298,7 @@ func (l *Layer) onAtomic(p *peer, f wire.Atomic) {
 		p.result(f.Op, s, 0)
 		return
 	}
-	l.hold(r, wire.CodeAdd)
+	r.hold(wire.CodeAdd)
 	p.result(f.Op, s, Apply(r.Bytes, int(f.Off), f.Code, f.A, f.B))
 	r.release(wire.CodeAdd)
 }
