@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -41,6 +42,8 @@ type endsPlan struct {
 	after time.Duration // what is under way has begun, and the first rank ends
 	look  time.Duration // in which the others must notice it
 	stuck bool          // ranks have sent what nobody accepts: groups are not told before that a rank has returned
+
+	libraries bool // windows, connections and what else packages above weft's have is under way as well
 }
 
 // drawEnds draws a plan. Simulated ranks crash where processes end in several ways.
@@ -63,6 +66,7 @@ func drawEnds(seed uint64, n int, simulated bool) endsPlan {
 	if !simulated && rng.IntN(4) == 0 {
 		p.ways = slices.Repeat([]string{signal}, n)
 	}
+	p.libraries = rng.IntN(2) == 0
 	return p
 }
 
@@ -71,7 +75,8 @@ func (p endsPlan) String() string {
 	for rank, way := range p.ways {
 		parts = append(parts, fmt.Sprintf("%d: %s", rank, way))
 	}
-	return fmt.Sprintf("seed %d: after %v, stuck: %v, %s", p.seed, p.after, p.stuck, strings.Join(parts, ", "))
+	return fmt.Sprintf("seed %d: after %v, stuck: %v, libraries: %v, %s", p.seed, p.after, p.stuck, p.libraries,
+		strings.Join(parts, ", "))
 }
 
 // An endsRank is a rank of such a job.
@@ -131,7 +136,7 @@ func (p endsPlan) run(ctx context.Context, proc *weft.Proc) error {
 // only with a death.
 func (r *endsRank) ends(call string, rank int) bool {
 	way := r.ways[rank]
-	if r.stuck && (way == goHome || way == crowd) && call == group {
+	if r.stuck && (way == goHome || way == crowd) && strings.HasPrefix(call, group) {
 		return false
 	}
 	return way != stay && (noticeable[way] || !strings.HasPrefix(call, "any: "))
@@ -216,7 +221,7 @@ func (r *endsRank) call(name string, needs []int, f func(ctx context.Context) er
 		delete(r.open, name)
 		for _, fine := range []error{
 			errEnough, context.Canceled, weft.ErrClosed, weft.ErrPeer, weft.ErrBroken, weft.ErrRevoked, weft.ErrNoRegion,
-			weft.ErrNotHeld, mpi.ErrExcluded,
+			weft.ErrNotHeld, mpi.ErrExcluded, net.ErrClosed, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE,
 		} {
 			if errors.Is(err, fine) {
 				return

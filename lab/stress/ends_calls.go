@@ -1,6 +1,7 @@
 package stress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,7 @@ import (
 	"weft/mpi"
 )
 
-// group is the call that takes part in operations of a group.
+// group begins the names of calls that take part in operations of a group.
 const group = "group"
 
 // begin begins what is under way when ranks end. Most of it needs the next rank.
@@ -68,11 +69,18 @@ func (r *endsRank) begin() {
 		r.p.Stats()
 		return err
 	})
+	if r.libraries {
+		quiet := port(6)
+		r.call("any: await", others, func(ctx context.Context) error { return cmp.Or(quiet.Await(ctx), errEnough) })
+		if !r.p.Simulated() { // connections wait in Go
+			r.streams(next)
+		}
+	}
 	r.locks(next)
 	r.memory(next, others)
 	all := r.p.Barrier("all", nil)
 	r.call("barrier", others, func(ctx context.Context) error { return errors.Join(all.Wait(ctx), r.pause(ctx)) })
-	r.call(group, others, r.group)
+	r.call(group, others, func(ctx context.Context) error { return r.group(ctx, next, others) })
 }
 
 // fault notes that what should always work has not.
@@ -148,9 +156,11 @@ func (r *endsRank) memory(next int, others []int) {
 func (r *endsRank) pause(ctx context.Context) error { return r.p.Sleep(ctx, r.after/8) }
 
 // group takes part in operations of a group of all ranks, until one has ended.
-func (r *endsRank) group(ctx context.Context) error {
+func (r *endsRank) group(ctx context.Context, next int, others []int) (err error) {
 	world := mpi.World(r.p)
-	var err error
+	if r.libraries {
+		err = r.windows(ctx, world, next, others)
+	}
 	for err == nil {
 		if err = mpi.AllReduce(ctx, world, []int64{1}, mpi.Sum); err == nil {
 			err = r.pause(ctx)
