@@ -30,7 +30,7 @@ func TestNoAllocation(t *testing.T) {
 }
 
 func testNoAllocation(t *testing.T, cfg *Config) {
-	ctx := within(t)
+	ctx := t.Context() // without a bound for all operations together
 	procs := joinAll(t, 2, cfg)
 	var q [2]*Port
 	var w [2]*Region

@@ -8,8 +8,10 @@ import (
 	"time"
 )
 
-// Patience ends a hang. It is far more than any wait takes, also on a loaded machine, so it decides no test.
-const Patience = 3 * time.Minute
+// Patience ends a hang. It is far more than any wait takes, also on a loaded machine, so it decides no test: where 60
+// processes want each processor, tests have taken four minutes that take seconds. Go ends a test after ten, without a
+// word about what it waits for.
+const Patience = 8 * time.Minute
 
 // Until waits until cond holds, which what describes.
 func Until(t testing.TB, what string, cond func() bool) {

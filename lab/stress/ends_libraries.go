@@ -54,28 +54,33 @@ func (r *endsRank) windows(ctx context.Context, world *mpi.Comm, next int, other
 		return windows[2].Wait(ctx)
 	})
 	r.call(group+": fence", others, func(ctx context.Context) error {
-		return errors.Join(windows[3].Accumulate(ctx, []int64{1}, next, 0, mpi.UpdateSum), windows[3].Fence(ctx), r.pause(ctx))
+		return errors.Join(windows[3].Accumulate(ctx, []int64{1}, next, 0, mpi.UpdateSum), windows[3].Fence(ctx), r.rest(ctx))
 	})
 	r.call("updates of a window", nil, func(ctx context.Context) error { return r.update(ctx, windows[4], next) })
 	hosted := slices.DeleteFunc(near.Group().Ranks(), func(rank int) bool { return rank == me })
 	if len(hosted) > 0 {
 		r.call(group+": fence on a host", hosted, func(ctx context.Context) error {
 			at := (near.Rank() + 1) % near.Size()
-			return errors.Join(shared.Accumulate(ctx, []int64{1}, at, 0, mpi.UpdateSum), shared.Fence(ctx), r.pause(ctx))
+			return errors.Join(shared.Accumulate(ctx, []int64{1}, at, 0, mpi.UpdateSum), shared.Fence(ctx), r.rest(ctx))
 		})
 	}
-	all, err := mpi.Alloc[int64](r.p, world.Size()*windowLength)
+	all, err := mpi.Alloc[int64](r.p, world.Size()*longElements)
 	if err != nil {
 		return err
 	}
 	r.call(group+": elements where they lie", others, func(ctx context.Context) error {
-		return errors.Join(own.AllGather(ctx, mpi.InPlace, mpi.Of(all)), r.pause(ctx))
+		return errors.Join(own.AllGather(ctx, mpi.InPlace, mpi.Of(all)), r.rest(ctx))
 	})
 	return nil
 }
 
-// windowLength is how many elements a window has: so many that an update of all takes the latches of all members.
-const windowLength = 2000
+const (
+	windowLength = 200  // elements: so many that an update of all takes the latches of all members
+	longElements = 3000 // of a member: so many that the others read them where they lie
+)
+
+// rest is between calls that are more work than those that pause separates.
+func (r *endsRank) rest(ctx context.Context) error { return r.p.Sleep(ctx, r.after/8+r.look/1000) }
 
 // update updates single elements and many of them. The memory of a rank that has returned is there.
 func (r *endsRank) update(ctx context.Context, w *mpi.Window[int64], at int) error {
@@ -86,7 +91,7 @@ func (r *endsRank) update(ctx context.Context, w *mpi.Window[int64], at int) err
 		}
 	}
 	_, err := w.FetchOp(ctx, 1, at, 0, mpi.UpdateSum)
-	return errors.Join(err, w.Accumulate(ctx, many, at, 0, mpi.UpdateSum), w.Flush(ctx, at), r.pause(ctx))
+	return errors.Join(err, w.Accumulate(ctx, many, at, 0, mpi.UpdateSum), w.Flush(ctx, at), r.rest(ctx))
 }
 
 // streams begins what connections between ranks have under way. Their calls take no context: the end of one closes
