@@ -271,8 +271,8 @@ func (n *Node) Wait(ctx context.Context, c *Call) error {
 	return n.finish(ctx, c)
 }
 
-// acts reports whether a remote memory operation accesses memory; others find a region or wait.
-func (c *Call) acts() bool { return c.RMA.Kind != rma.Attach && c.RMA.Kind != rma.Await }
+// acts reports whether a remote memory operation that has begun accesses memory: it does not only find a region.
+func (c *Call) acts() bool { return c.RMA.Kind != rma.Attach }
 
 // cancel takes a call back from the engine. It reports whether its effect is
 // unknown. The lock is held.

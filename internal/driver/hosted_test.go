@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -215,6 +216,18 @@ func TestNodeStandsBy(t *testing.T) {
 // A peer is dialled by the host's leave; what cannot be reached is gone.
 func TestReachHosted(t *testing.T) {
 	n, s := newStaged(t)
+	short, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	port, err := n.Open(1, msg.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := n.Receive(short, port, 1, nil); !strings.Contains(err.Error(), "rank 1 has not been reached yet") {
+		t.Error(err)
+	}
+	if _, err := n.Reach(short, 1); !errors.Is(err, context.DeadlineExceeded) || s.at != n.deadline(short) {
+		t.Errorf("nobody answers: %v at %v", err, s.at)
+	}
 	s.event = func(monotime.Time) {
 		for _, f := range s.later {
 			f()

@@ -209,6 +209,26 @@ func TestDeparturesAreAskedFor(t *testing.T) {
 	}
 }
 
+// A goroutine that waits for a departure is woken by it, and by the end of the node.
+func TestDepartureIsAwaited(t *testing.T) {
+	for name, end := range map[string]func(n *Node){
+		"departure": func(n *Node) { n.Down(1, errors.New("it has ended"), false) },
+		"end":       (*Node).Quit,
+	} {
+		r := newRig(t, Waiting{})
+		n := r.nodes[0]
+		done := make(chan error, 1)
+		go func() {
+			_, err := n.AwaitDeparture(t.Context(), &Deaths{})
+			done <- err
+		}()
+		r.until("it waits", func() bool { return r.look(0, func(n *Node) bool { return n.departures.news != nil }) })
+		if end(n); (<-done == nil) != (name == "departure") {
+			t.Errorf("%s: another outcome", name)
+		}
+	}
+}
+
 // A wait for mail ends at once if a rank has departed that the caller does not know of.
 func TestDepartureBeforeMail(t *testing.T) {
 	n, _ := newStaged(t)

@@ -293,3 +293,15 @@ func TestDeadlineOfHost(t *testing.T) {
 		t.Errorf("%v without a deadline", at)
 	}
 }
+
+// A call that has ended is not given up, though its context has ended as well.
+func TestEndedIsNotGivenUp(t *testing.T) {
+	n, _ := newClocked(Waiting{})
+	c := waits(0)
+	c.Msg.State = msg.Done
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := n.giveUp(c, context.Canceled); err != nil {
+		t.Error(err)
+	}
+}

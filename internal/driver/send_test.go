@@ -1,13 +1,17 @@
 package driver
 
 import (
+	"context"
 	"errors"
 	"testing"
 
 	"weft/failure"
 	"weft/internal/doorbell"
 	"weft/internal/engine"
+	"weft/internal/engine/coord"
 	"weft/internal/engine/msg"
+	"weft/internal/engine/rma"
+	"weft/internal/monotime"
 	"weft/internal/timeline"
 )
 
@@ -215,6 +219,49 @@ func TestQuitReceivesNothing(t *testing.T) {
 	c.n.Quit()
 	if r, ok, err := c.n.TryReceive(c.p, msg.Any, nil); ok || r.Block != nil || !errors.Is(err, failure.ErrClosed) {
 		t.Errorf("%+v, %t, %v", r, ok, err)
+	}
+}
+
+// An access that is given up may have happened, if it has been sent; a region that is looked for has not changed.
+func TestOutcomeIsUnknown(t *testing.T) {
+	c := newCorrespondent(t)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for kind, want := range map[rma.Kind]bool{rma.Attach: false, rma.Pull: true, rma.Push: true} {
+		call := NewCall()
+		call.RMA = rma.Op{Kind: kind, Peer: 1, Name: "region", Buf: make([]byte, 8)}
+		call.own()
+		err := c.n.Memory(ended, call)
+		var unknown *failure.UnknownOutcomeError
+		if !errors.Is(err, context.Canceled) || errors.As(err, &unknown) != want {
+			t.Errorf("kind %v: %v", kind, err)
+		}
+		call.Free()
+	}
+}
+
+// A lock that is given back is the next rank's at once.
+func TestFreedLockIsSent(t *testing.T) {
+	c := newCorrespondent(t)
+	c.s.event = func(monotime.Time) { c.n.Tick(false) }
+	cfg := coord.Config{Name: "lock", Class: coord.QueueLock}
+	o, err := c.n.Object(cfg)
+	if err == nil {
+		_, err = c.n.Coordinate(t.Context(), o, coord.Lock, 0)
+	}
+	there, err2 := c.peer.peer.Coord.Open(0, cfg)
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	op := &coord.Op{Object: there, Kind: coord.Lock}
+	c.peer.peer.Coord.Start(0, op)
+	c.peer.Send(nil)
+	c.n.Tick(false)
+	if op.Done {
+		t.Fatal("two ranks hold it")
+	}
+	if !c.n.Free(o) || !op.Done || op.Err != nil {
+		t.Errorf("it has not gone to the rank that waits: %v", op.Err)
 	}
 }
 

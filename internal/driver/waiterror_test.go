@@ -245,6 +245,11 @@ func TestSpinTakesPackets(t *testing.T) {
 		}
 		return true
 	})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if ok, err := r.nodes[1].Spin(ended, func() bool { return false }); ok || !errors.Is(err, context.Canceled) {
+		t.Errorf("its context has ended: %t, %v", ok, err)
+	}
 	var word atomic.Uint64
 	word.Store(3)
 	for _, old := range []uint64{0, 3} {
