@@ -54,6 +54,7 @@ func local(ctx context.Context, net *pipe.Network, n int, run func(ctx context.C
 	defer cancel()
 	j := &localJob{net: net}
 	for _, src := range bootstrap.NewLocal(n) {
+		defer src.Close() // if it is not opened
 		p, err := j.open(src)
 		if err != nil {
 			return err

@@ -80,7 +80,7 @@ func TestFailureLeavesNothing(t *testing.T) {
 				t.Setenv(EnvTrace, filepath.Join(t.TempDir(), "trace"))
 			}
 			waittest.Flat(t, func() {
-				src := bootstrap.NewLocal(2)[0]
+				src := oneOfTwo()
 				m, err := Join(t.Context(), c.settings, place{src, c.local, c.put})
 				if m != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Fatalf("%v, want %q", err, c.want)
@@ -90,6 +90,13 @@ func TestFailureLeavesNothing(t *testing.T) {
 	}
 }
 
+// oneOfTwo returns the source of a rank of a job whose other rank has left.
+func oneOfTwo() bootstrap.Source {
+	sources := bootstrap.NewLocal(2)
+	sources[1].Close()
+	return sources[0]
+}
+
 // A rank that has joined and leaves leaves nothing behind but its page of counters, which its program may still use.
 func TestCloseLeavesNothing(t *testing.T) {
 	t.Setenv("WEFT_COUNTERS", "off")
@@ -97,7 +104,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	for _, transport := range []string{Auto, "shm", "udp", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
 			waittest.Flat(t, func() {
-				m, err := Join(t.Context(), Settings{Transport: transport}, bootstrap.NewLocal(2)[0])
+				m, err := Join(t.Context(), Settings{Transport: transport}, oneOfTwo())
 				if err == nil {
 					err = m.Close()
 				}
