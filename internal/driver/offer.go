@@ -34,8 +34,11 @@ func (n *Node) Fetch(ctx context.Context, c *Call) error {
 	if o.Mem == 0 && o.Addr == 0 {
 		return n.take(ctx, c, c.port.Fetch)
 	}
-	p := n.Peer(o.From)
-	if o.Mem != 0 || n.cfg.Wait.Budget == 0 || !p.attends() {
+	n.mu.Lock()
+	p := n.peers.byRank[o.From]
+	polls := n.cfg.Wait.Budget > 0 && !n.life.closed && p.attends()
+	n.mu.Unlock()
+	if o.Mem != 0 || !polls {
 		if p.Read(o.Mem, o.Addr, c.Msg.Buf[:o.Total]) {
 			return n.take(ctx, c, c.port.Fetched)
 		}

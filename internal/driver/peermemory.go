@@ -55,7 +55,7 @@ func (p *Peer) Read(id uint32, addr uint64, dst []byte) bool {
 	return !m.Gone() // else the sender has given the message up
 }
 
-// attends reports whether the peer polls, as far as can be seen.
+// attends reports whether the peer polls, as far as can be seen. The lock is held, and the node is not closed.
 func (p *Peer) attends() bool {
 	memory := p.memory()
 	return memory != nil && memory.Attends(p.Rank)

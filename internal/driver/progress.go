@@ -105,6 +105,9 @@ func (n *Node) receive(now monotime.Time) (later monotime.Time, any bool) {
 			}
 		}
 	}
+	if n.receiving.left && n.bell.State() != transport.Awake {
+		n.alert() // nobody rings for packets that came before the doorbell was armed
+	}
 	if n.memory.written != nil && n.eng.RMA.Stats.Served != served {
 		close(n.memory.written)
 		n.memory.written = nil

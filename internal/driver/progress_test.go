@@ -227,32 +227,39 @@ func (l *late) Arm() {
 	l.fill = nil
 }
 
-// TestMoreThanOneTurnBeforeSleep: a goroutine that arms the doorbell takes all packets that have come until then, also
-// those beyond a turn's share, before it sleeps.
-func TestMoreThanOneTurnBeforeSleep(t *testing.T) {
+// newLate returns a node with a late transport, a port of it, and one of its peer.
+func newLate(t *testing.T) (n *Node, l *late, p, peer *msg.Port) {
 	one := func() uint64 { return 1 }
-	l := &late{sink: &sink{bell: doorbell.NewChan()}}
+	l = &late{sink: &sink{bell: doorbell.NewChan()}}
 	l.peer = engine.New(engine.Config{Rank: 1, Size: 2, Job: 1, Incarnation: 1, Rand: one})
 	l.peer.Connect(0, 0, engine.Path{MTU: sinkMTU})
-	n := New(Config{
+	n = New(Config{
 		Engine: engine.Config{Rank: 0, Size: 2, Job: 1, Incarnation: 1, Rand: one},
 		Route:  func(int) (Route, error) { return Route{Transport: l}, nil },
 	})
 	n.Start(l.bell, l)
 	n.connect(1, Route{Transport: l})
 	p, err := n.Open(1, msg.Config{})
-	peer, err2 := l.peer.Msg.Open(1, msg.Config{})
-	if err != nil || err2 != nil {
-		t.Fatal(err, err2)
+	if err != nil {
+		t.Fatal(err)
 	}
-	nonsense := []byte("nonsense")
-	l.fill = func() {
-		for range most * batch {
-			l.in = append(l.in, nonsense)
-		}
-		peer.Give(0, []byte("the last"))
-		l.collect()
+	if peer, err = l.peer.Msg.Open(1, msg.Config{}); err != nil {
+		t.Fatal(err)
 	}
+	return n, l, p, peer
+}
+
+// nonsense makes so many packets arrive that are none of the job's, and then a message.
+func (l *late) nonsense(packets int, peer *msg.Port) {
+	for range packets {
+		l.in = append(l.in, []byte("nonsense"))
+	}
+	peer.Give(0, []byte("the last"))
+	l.collect()
+}
+
+// receiveLast receives the message that nonsense sends.
+func receiveLast(t *testing.T, n *Node, p *msg.Port) {
 	ctx, end := context.WithTimeout(context.Background(), time.Minute) // only ends a hang
 	defer end()
 	if got, _, err := n.Receive(ctx, p, msg.Any, make([]byte, 8)); err != nil || got.N != 8 {
@@ -261,5 +268,37 @@ func TestMoreThanOneTurnBeforeSleep(t *testing.T) {
 	if ctx.Err() != nil {
 		t.Error("the goroutine slept while packets waited")
 	}
+}
+
+// TestMoreThanOneTurnBeforeSleep: a goroutine that arms the doorbell takes all packets that have come until then, also
+// those beyond a turn's share, before it sleeps.
+func TestMoreThanOneTurnBeforeSleep(t *testing.T) {
+	n, l, p, peer := newLate(t)
+	l.fill = func() { l.nonsense(most*batch, peer) }
+	receiveLast(t, n, p)
+	n.Close(0, "")
+}
+
+// TestLeftWhileOthersSleep: a goroutine that leaves packets, since others want the lock, does not leave them to a
+// goroutine that sleeps.
+func TestLeftWhileOthersSleep(t *testing.T) {
+	n, l, p, peer := newLate(t)
+	over := make(chan struct{})
+	go func() {
+		receiveLast(t, n, p)
+		close(over)
+	}()
+	n.mu.Lock()
+	for n.bell.State() != transport.Asleep {
+		n.mu.Unlock()
+		runtime.Gosched()
+		n.mu.Lock()
+	}
+	l.nonsense(batch, peer)
+	n.company.lockers.Add(1)
+	n.progress()
+	n.company.lockers.Add(-1)
+	n.mu.Unlock()
+	<-over
 	n.Close(0, "")
 }

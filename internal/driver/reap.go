@@ -37,6 +37,9 @@ func (n *Node) reap(ctx context.Context, c *Call) error {
 
 // attend shows peers whether a goroutine polls. The lock is held.
 func (n *Node) attend(polls bool) {
+	if n.life.closed {
+		return // and the memory that would show it is gone
+	}
 	for _, m := range n.transports.memory {
 		m.Attend(polls)
 	}

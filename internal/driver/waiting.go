@@ -66,8 +66,8 @@ func (n *Node) carryOut(a duty.Action) {
 		n.bell.Set(transport.Awake)
 	case a&duty.Every != 0 && n.arm(transport.Asleep):
 		n.progress() // packets that came before peers knew
-		if n.eng.Blocked() || n.receiving.left {
-			n.alert() // the goroutine on duty must retry, or go on
+		if n.eng.Blocked() {
+			n.alert() // the goroutine on duty must retry
 		}
 	case a&duty.Urgent != 0 && n.bell.State() == transport.Awake && n.arm(transport.Idle):
 		if n.arrived() {

@@ -208,7 +208,7 @@ type Memory interface {
 	Attend(polls bool)
 
 	// Attends reports whether peer polls for packets at this moment, as far as can be seen: then
-	// it would send the bytes at once, which is faster than Read.
+	// it would send the bytes at once, which is faster than Read. It is called like Send.
 	Attends(peer int) bool
 }
 
