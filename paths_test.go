@@ -29,7 +29,7 @@ var pathsAllowed = map[string]string{
 	"stream/listenfile.go":                 "removes sockets without listeners: TestListenSparesFiles, TestLockOfAnother",
 	"internal/transport/shm/shm.go":        "a socket with an abstract name, which has no path",
 	"internal/control/listen.go":           "a socket with an abstract name, which has no path",
-	"fabric/leftover_linux.go":             "removes names of processes that have ended, follows none: TestLeftovers",
+	"fabric/leftover_linux.go":             "removes names of dead processes, follows none: TestLeftovers",
 	"mpi/file.go":                          "the program's own files: it gives names and flags, as to os.OpenFile",
 }
 
