@@ -25,7 +25,7 @@ var pathsAllowed = map[string]string{
 	"internal/counters/directory/place.go": "looks at what it has opened: TestOwnerIsDemanded, TestNothingIsFollowed",
 	"internal/counters/directory/file.go":  "by a descriptor of place.go: TestNothingIsFollowed",
 	"internal/counters/directory/read.go":  "reads by a descriptor of place.go: TestStrangers",
-	"stream/listen.go":                     "removes the socket that it has made: TestCloseSparesSuccessor; abstract names",
+	"stream/listen.go":                     "removes the socket that it made: TestCloseSparesSuccessor; abstract names",
 	"stream/listenfile.go":                 "removes sockets without listeners: TestListenSparesFiles, TestLockOfAnother",
 	"internal/transport/shm/shm.go":        "a socket with an abstract name, which has no path",
 	"internal/control/listen.go":           "a socket with an abstract name, which has no path",
