@@ -37,18 +37,15 @@ func Ask[T any](kind string, pid int) ([]Answer[T], error) {
 	defer cancel()
 	r := roll[T]{pid: pid, users: map[int]int{}}
 	calls := make(chan struct{}, atOnce)
-	seen := map[string]bool{}
-	for lines := bufio.NewScanner(f); lines.Scan() && ctx.Err() == nil; {
-		name, process := socket(lines.Text(), kind, pid)
-		if name == "" || seen[name] {
-			continue
+	for _, s := range sockets(f, kind, pid, os.Getuid()) {
+		if ctx.Err() != nil {
+			break
 		}
-		seen[name] = true
 		calls <- struct{}{}
 		r.asked.Go(func() {
-			c, err := new(net.Dialer).DialContext(ctx, "unix", name)
+			c, err := new(net.Dialer).DialContext(ctx, "unix", s.name)
 			<-calls
-			r.note(ctx, c, process, err)
+			r.note(ctx, c, s, err)
 		})
 	}
 	r.asked.Wait()
@@ -68,7 +65,7 @@ type roll[T any] struct {
 
 // note asks the process behind a socket. Any user may give a socket such a name: what nobody listens at, or another
 // user does, is passed over.
-func (r *roll[T]) note(ctx context.Context, c net.Conn, process string, err error) {
+func (r *roll[T]) note(ctx context.Context, c net.Conn, s socket, err error) {
 	a := Answer[T]{}
 	uid := -1
 	if err == nil {
@@ -95,8 +92,8 @@ func (r *roll[T]) note(ctx context.Context, c net.Conn, process string, err erro
 		if r.pid != 0 {
 			r.failed = nil // others have claimed to be that process
 		}
-	case own || !reached || r.pid != 0 && len(r.answers) == 0:
-		r.failed = fmt.Errorf("weft: process %s does not answer: %w", process, err)
+	case own || !reached && s.own || r.pid != 0 && len(r.answers) == 0:
+		r.failed = fmt.Errorf("weft: process %s does not answer: %w", s.process, err)
 	}
 }
 
@@ -108,23 +105,49 @@ func (r *roll[T]) admit(uid int) bool {
 	return r.users[uid] <= mostAsked
 }
 
-// socket returns the name of the socket in a line of /proc/net/unix and the number of its process, or "" if the line
-// has another socket.
-func socket(line, kind string, pid int) (name, process string) {
+// A socket is one that a process seems to listen on.
+type socket struct {
+	name    string
+	process string // its number,
+	own     bool   // and its user is this one, as the name says; root's are all
+}
+
+// sockets returns the sockets of a kind that are listed in /proc/net/unix, those of this user, me, first: others may
+// have made so many that there is no time to try them all.
+func sockets(list io.Reader, kind string, pid, me int) []socket {
+	var own, others []socket
+	seen := map[string]bool{}
+	for lines := bufio.NewScanner(list); lines.Scan(); {
+		s := socketOf(lines.Text(), kind, pid, me)
+		switch {
+		case s.name == "" || seen[s.name]:
+			continue
+		case s.own:
+			own = append(own, s)
+		default:
+			others = append(others, s)
+		}
+		seen[s.name] = true
+	}
+	return append(own, others...)
+}
+
+// socketOf returns the socket in a line of /proc/net/unix, or none if it is another.
+func socketOf(line, kind string, pid, me int) socket {
 	words := strings.Fields(line)
 	if len(words) == 0 {
-		return "", ""
+		return socket{}
 	}
-	name = words[len(words)-1]
+	name := words[len(words)-1]
 	rest, ok := strings.CutPrefix(name, "@"+kind)
 	parts := strings.Split(rest, "-")
 	if !ok || len(parts) != 3 {
-		return "", ""
+		return socket{}
 	}
 	if n, err := strconv.Atoi(parts[1]); err != nil || pid != 0 && n != pid {
-		return "", ""
+		return socket{}
 	}
-	return name, parts[1]
+	return socket{name, parts[1], me == 0 || parts[0] == strconv.Itoa(me)}
 }
 
 // Bounds of what other users can cause: they may listen on sockets with such names.

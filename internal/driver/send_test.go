@@ -108,7 +108,7 @@ func TestSendsWithoutWaiting(t *testing.T) {
 	c.s.slept = nil
 	for name, try := range map[string]func() bool{
 		"Send":     func() bool { return n.Send(c.p, 1, nil, true) },
-		"SendMore": func() bool { ok, more := n.SendMore(c.p, 1, nil, 100); return ok && more },
+		"SendMore": func() bool { ok, _ := n.SendMore(c.p, 1, nil, 100); return ok },
 		"TryRoom":  func() bool { return n.TryRoom(c.p, 1, 100) },
 		"TryReserve": func() bool {
 			b := n.TryReserve(c.p, 1, 100)

@@ -50,23 +50,6 @@ func TestTransportOfFrames(t *testing.T) {
 	}
 }
 
-// TestUnwrap: padding comes off, and what is cut off is refused.
-func TestUnwrap(t *testing.T) {
-	frame := make([]byte, sys.PacketHead+headSize+10)
-	frame[sys.PacketHead+13] = 4
-	if b := unwrap(frame); len(b) != 4 {
-		t.Errorf("%d bytes", len(b))
-	}
-	tagged := append(append([]byte(nil), frame[:12]...), 0x81, 0, 0, 5)
-	if b := unwrap(append(tagged, frame[12:]...)); len(b) != 4 {
-		t.Errorf("with a VLAN tag: %d bytes", len(b))
-	}
-	frame[sys.PacketHead+13] = 11
-	if unwrap(frame) != nil || unwrap(frame[:20]) != nil || unwrap(nil) != nil {
-		t.Error("a frame that is cut off is taken")
-	}
-}
-
 // TestStrangersOnASegment: frames of another job, and for another rank, never arrive.
 func TestStrangersOnASegment(t *testing.T) {
 	l := network(t, 2, 1500)
