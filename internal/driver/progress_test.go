@@ -274,7 +274,9 @@ func receiveLast(t *testing.T, n *Node, p *msg.Port) {
 // those beyond a turn's share, before it sleeps.
 func TestMoreThanOneTurnBeforeSleep(t *testing.T) {
 	n, l, p, peer := newLate(t)
+	n.mu.Lock()
 	l.fill = func() { l.nonsense(most*batch, peer) }
+	n.mu.Unlock()
 	receiveLast(t, n, p)
 	n.Close(0, "")
 }

@@ -52,6 +52,9 @@ func (n *Node) sleepAsService(a duty.Action) {
 		state = transport.Asleep
 	}
 	if n.arm(state) && n.arrived() {
+		n.mu.Unlock()
+		interleave.Gosched() // packets that come without end do not keep others from the lock
+		n.mu.Lock()
 		return
 	}
 	d := n.until(-1)
