@@ -31,8 +31,9 @@ func (t *Transport) pair(dialler, listener uint32) handshake.Pair {
 // within returns how long an answer may take.
 func (t *Transport) within() time.Duration { return min(t.patience(), handshake.Timeout) }
 
-// patience returns how long a peer may be silent while the two meet. The listener gives a dialler less (Acceptor), which
-// is then cut and dials again: so a machine that stands still for ten seconds does not end a job that allows it minutes.
+// patience returns how long a peer may be silent while the two meet. The listener gives a dialler less time (Acceptor):
+// the dialler is then cut, and dials again. So a machine that stands still for ten seconds does not end a job that
+// allows it minutes.
 func (t *Transport) patience() time.Duration {
 	if t.cfg.Liveness > 0 {
 		return t.cfg.Liveness

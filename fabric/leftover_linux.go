@@ -41,7 +41,8 @@ func removeLeftovers(dir string) {
 		var space, pid int
 		var started string
 		owner, _, _ := strings.Cut(filepath.Base(file), ":")
-		if _, err := fmt.Sscanf(owner, "weft-%d-%d-%s", &space, &pid, &started); err != nil || owner != filesOf(pid, started) {
+		_, err := fmt.Sscanf(owner, "weft-%d-%d-%s", &space, &pid, &started)
+		if err != nil || owner != filesOf(pid, started) {
 			continue
 		}
 		if now, err := sys.Started(pid); os.IsNotExist(err) || err == nil && now != started {

@@ -21,8 +21,8 @@ const patience = 1000
 // have slept once might sleep for every message: an answer would come after its receiver has stopped polling.
 const brief = int(longest / shortest) // looks
 
-// seldom is the pause of the watch while goroutines of the node look, which is as good. Where ranks have all processors, a
-// look of the watch takes one of them from the rank that it serves.
+// seldom is the pause of the watch while goroutines of the node look, which is as good. Where ranks have all
+// processors, a look of the watch takes one of them from the rank that it serves.
 const seldom = 4 * longest
 
 // looked says that a goroutine of the node has looked.

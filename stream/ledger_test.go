@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLedger: whatever connections leave first, those that are open are listed, each once, and what the others have
-// counted stays in the sum. A second leave changes nothing.
+// TestLedger: a ledger lists each open connection once, in whatever order connections close. The counts of a closed
+// connection stay in the sum. Closing it again changes nothing.
 func TestLedger(t *testing.T) {
 	for order := range 1 << 6 {
 		l := newLedger("unix", "/a", false)

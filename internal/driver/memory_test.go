@@ -53,7 +53,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// A packet that accesses memory wakes those that look at it, and no other packet does.
+// A packet that accesses memory wakes the goroutines that wait for memory to change. Other packets do not.
 func TestAccessIsTold(t *testing.T) {
 	n := New(Config{
 		Engine: engine.Config{Size: 2, Job: 1, Incarnation: 1, Rand: func() uint64 { return 1 }}, Host: &stage{at: 1},

@@ -265,7 +265,7 @@ func TestFreedLockIsSent(t *testing.T) {
 	}
 }
 
-// What a node tells of its peers: those that are connected, and itself; how long packets are; why a rank is gone.
+// A node lists itself and the peers that are connected. It says how long packets to a peer are, and why a rank is gone.
 func TestPeersAreTold(t *testing.T) {
 	c := newCorrespondent(t)
 	n := c.n

@@ -79,7 +79,7 @@ const (
 	longElements = 3000 // of a member: so many that the others read them where they lie
 )
 
-// rest is between calls that are more work than those that pause separates.
+// rest sleeps between two heavy calls. Between light ones a rank pauses, which is shorter.
 func (r *endsRank) rest(ctx context.Context) error { return r.p.Sleep(ctx, r.after/8+r.look/1000) }
 
 // update updates single elements and many of them. The memory of a rank that has returned is there.

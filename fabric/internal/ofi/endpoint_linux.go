@@ -227,8 +227,8 @@ func cmpError(err error) error {
 }
 
 // Send sends a message, and beside it a number, unless the provider cannot do that (Beside). Context is memory of
-// ContextSize bytes, and b memory of a Registration or of no more than Inject bytes; both belong to libfabric until Poll
-// has returned the context. It returns ErrBusy, or an *Error that tells what the provider says of the peer.
+// ContextSize bytes, and b memory of a Registration or of no more than Inject bytes; both belong to libfabric until
+// Poll has returned the context. It returns ErrBusy, or an *Error that tells what the provider says of the peer.
 func (e *Endpoint) Send(to Addr, b []byte, beside uint64, r *Registration, context *byte) error {
 	k := e.blk
 	k.args = [8]uintptr{address(e.ep), address(&b[0]), uintptr(len(b)), r.desc()}

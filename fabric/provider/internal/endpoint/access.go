@@ -19,7 +19,8 @@ const (
 )
 
 // An Access is one of memory that another endpoint has registered. That endpoint carries it out when it makes progress,
-// and answers. The endpoint here borrows Out, or what is longer than EagerAccess of it, and In until it tells of the end.
+// and answers. The endpoint here borrows Out, or what is longer than EagerAccess of it, and In until it tells of the
+// end.
 type Access struct {
 	Verb      Verb
 	Op, Type  uint8 // of Atomic: enum fi_op and enum fi_datatype

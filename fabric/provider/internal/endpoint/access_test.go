@@ -43,7 +43,8 @@ func TestAccess(t *testing.T) {
 		}
 		same(t, there[3:3+size], size)
 		back := make([]byte, size)
-		if e = reach(t, a, b, Access{Verb: Read, Key: 5, At: 3, In: back}); e.Err != ErrNone || e.Flags != flagRemote|flagRead {
+		e = reach(t, a, b, Access{Verb: Read, Key: 5, At: 3, In: back})
+		if e.Err != ErrNone || e.Flags != flagRemote|flagRead {
 			t.Fatalf("%d bytes: %+v", size, e)
 		}
 		same(t, back, size)
@@ -149,7 +150,8 @@ func TestAtomic(t *testing.T) {
 			t.Errorf("%+v: became %#x, was %x", c, now, x.In)
 		}
 	}
-	if e := reach(t, a, b, Access{Verb: Atomic, Op: opSum, Type: 7, Key: 1, Out: word(5)}); e.Flags != flagAtomic|flagWrite {
+	e := reach(t, a, b, Access{Verb: Atomic, Op: opSum, Type: 7, Key: 1, Out: word(5)})
+	if e.Flags != flagAtomic|flagWrite {
 		t.Errorf("without a result: %+v", e)
 	}
 	if got := binary.LittleEndian.Uint64(there); got != 5 {

@@ -64,8 +64,8 @@ type Report struct {
 // Others reach the memory. The warning says what the environment asks for and is not there.
 func Open(to Report, memory *Memory, env func(string) string) (e *Endpoint, warning error, err error) {
 	e = &Endpoint{
-		sent: to.Sent, received: to.Received, counters: to.Counters, memory: memory, start: time.Now(), claimed: map[uintptr]arrival{},
-		over: make(chan struct{}), idle: make(chan struct{}),
+		sent: to.Sent, received: to.Received, counters: to.Counters, memory: memory, start: time.Now(),
+		claimed: map[uintptr]arrival{}, over: make(chan struct{}), idle: make(chan struct{}),
 	}
 	if e.who, err = identify(env); err != nil {
 		return nil, nil, err
