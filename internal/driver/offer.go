@@ -30,39 +30,28 @@ func (n *Node) Accept(ctx context.Context, p *msg.Port, from int) (*Call, error)
 // memory, or in packets, for which it asks the sender. It waits until the sender has confirmed that they are good; or,
 // when ctx ends first, puts the message back.
 func (n *Node) Fetch(ctx context.Context, c *Call) error {
-	o := &c.Msg.Offer
-	if o.Mem == 0 && o.Addr == 0 {
-		return n.take(ctx, c, c.port.Fetch)
+	o := c.Msg.Offer
+	by := sent
+	if o.Mem != 0 || o.Addr != 0 {
+		by = read
 	}
 	n.mu.Lock()
 	p := n.peers.byRank[o.From]
-	polls := n.cfg.Wait.Budget > 0 && !n.life.closed && p.attends()
-	n.mu.Unlock()
-	if o.Mem != 0 || !polls {
-		if p.Read(o.Mem, o.Addr, c.Msg.Buf[:o.Total]) {
-			return n.take(ctx, c, c.port.Fetched)
-		}
-		return n.take(ctx, c, c.port.Fetch)
+	both := by == read && o.Mem == 0 && n.cfg.Wait.Budget > 0 && !n.life.closed && p.attends()
+	if both {
+		by = p.ways.choose(o.Total)
 	}
-	return n.fetchFaster(ctx, c, p)
-}
-
-// fetchFaster is Fetch where the sender polls, so that both ways are open.
-func (n *Node) fetchFaster(ctx context.Context, c *Call, p *Peer) (err error) {
-	size := c.Msg.Offer.Total
+	n.mu.Unlock()
 	began := n.now()
-	n.mu.Lock()
-	by := p.ways.choose(size)
-	n.mu.Unlock()
-	if by == read && p.Read(0, c.Msg.Offer.Addr, c.Msg.Buf[:size]) {
-		err = n.take(ctx, c, c.port.Fetched)
-	} else {
+	begin := c.port.Fetched
+	if by == sent || !p.Read(o.Mem, o.Addr, c.Msg.Buf[:o.Total]) {
 		by = sent
-		err = n.take(ctx, c, c.port.Fetch)
+		begin = c.port.Fetch
 	}
-	if err == nil {
+	err := n.take(ctx, c, begin)
+	if both && err == nil {
 		n.mu.Lock()
-		p.ways.took(by, size, n.now().Sub(began))
+		p.ways.took(by, o.Total, n.now().Sub(began))
 		n.mu.Unlock()
 	}
 	return err

@@ -18,7 +18,6 @@ const batchBytes = 8 << 10
 type receiving struct {
 	polled monotime.Time // when the transports were looked at last
 	since  monotime.Time // when they were before that, if packets have come since: told to the engine
-	left   bool          // the last look has left packets in a transport
 }
 
 // sending is what the driver remembers of the packets that have left.
@@ -71,7 +70,7 @@ func (n *Node) receive(now monotime.Time) (later monotime.Time, any bool) {
 	n.straight.row = 0
 	since := n.receiving.polled
 	n.receiving.polled = now
-	n.receiving.left = false
+	left := false // packets in a transport
 	served := n.eng.RMA.Stats.Served
 	for tr, t := range n.transports.all {
 		for tries := 1; ; tries++ {
@@ -100,12 +99,12 @@ func (n *Node) receive(now monotime.Time) (later monotime.Time, any bool) {
 			now = n.clock()
 			n.flush(now) // answers must not wait for the end of a flood
 			if n.pressed() || tries == most {
-				n.receiving.left = true
+				left = true
 				break // nor other goroutines and transports
 			}
 		}
 	}
-	if n.receiving.left && n.bell.State() != transport.Awake {
+	if left && n.bell.State() != transport.Awake {
 		n.alert() // nobody rings for packets that came before the doorbell was armed
 	}
 	if n.memory.written != nil && n.eng.RMA.Stats.Served != served {

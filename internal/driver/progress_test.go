@@ -27,7 +27,7 @@ type sink struct {
 	lent       int
 	run, worst int // bytes since the last look, and the most of them
 	beats      bool
-	held       bool // what the peer answers does not arrive for now
+	held       bool // the peer's answers are kept back
 }
 
 const sinkMTU = 64 << 10

@@ -110,10 +110,10 @@ func (p *Producer) own(size int) {
 func (c *cell) put(header, payload []byte) {
 	switch len(header) {
 	case 20:
-		put20(c.data[:], header)
+		mem.Copy20(c.data[:], header)
 	case 40: // that of a message, and that of package mpi
-		put20(c.data[:], header)
-		put20(c.data[20:], header[20:])
+		mem.Copy20(c.data[:], header)
+		mem.Copy20(c.data[20:], header[20:])
 	default:
 		copy(c.data[:], header)
 	}
@@ -122,13 +122,6 @@ func (c *cell) put(header, payload []byte) {
 		return
 	}
 	copy(c.data[len(header):], payload)
-}
-
-// put20 copies 20 bytes.
-func put20(dst, src []byte) {
-	*(*[8]byte)(dst) = *(*[8]byte)(src)
-	*(*[8]byte)(dst[8:]) = *(*[8]byte)(src[8:])
-	*(*[4]byte)(dst[16:]) = *(*[4]byte)(src[16:])
 }
 
 // refresh reads how far the consumer is, and reports whether that made room.

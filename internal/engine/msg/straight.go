@@ -88,9 +88,7 @@ func copyHead(dst, head []byte) {
 	switch {
 	case len(head) == 0:
 	case len(head) == 20 && len(dst) >= 20:
-		*(*[8]byte)(dst) = *(*[8]byte)(head)
-		*(*[8]byte)(dst[8:]) = *(*[8]byte)(head[8:])
-		*(*[4]byte)(dst[16:]) = *(*[4]byte)(head[16:])
+		mem.Copy20(dst, head)
 	default:
 		copy(dst, head)
 	}
